@@ -1,0 +1,29 @@
+# On a machine with Python 3.11 or newer and make, `make demo` and `make test` are all the set-up there is.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PIP_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean
+
+# Made anew when it is missing or older than what it is made from; the stamp appears last,
+# so an interrupted installation is done again.
+$(VENV)/.made: pyproject.toml constraints.txt
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.made
+	$(BIN)/datamodels-inf simulate all --out reports/simulation
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.made
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

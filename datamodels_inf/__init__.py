@@ -1,0 +1,45 @@
+"""Closeness-of-influence tests for datamodels: is training image i more influential than training image j?"""
+
+from datamodels_inf.contrast import Contrast, contrast
+from datamodels_inf.multiplicity import adjust_pvalues
+from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
+from datamodels_inf.power import (
+    Plan,
+    dominance_area,
+    linear_gap,
+    mixture_gap,
+    paired_power,
+    plan,
+    sufficient_gap,
+    swap_power,
+)
+from datamodels_inf.results import SwapTestResult, SwapTestResults
+from datamodels_inf.scores import AbsoluteResidual, SignedMargin, SquaredResidual
+from datamodels_inf.shift import ExchangeabilityReport, check_exchangeable, tau_x_gaussian
+from datamodels_inf.swap_test import swap_test, swap_test_many
+
+__all__ = [
+    "AbsoluteResidual",
+    "Contrast",
+    "ExchangeabilityReport",
+    "Plan",
+    "SignedMargin",
+    "SquaredResidual",
+    "SwapTestResult",
+    "SwapTestResults",
+    "adjust_pvalues",
+    "check_exchangeable",
+    "contrast",
+    "dominance_area",
+    "linear_gap",
+    "mixture_gap",
+    "paired_power",
+    "paired_swap_test",
+    "paired_swap_test_many",
+    "plan",
+    "sufficient_gap",
+    "swap_power",
+    "swap_test",
+    "swap_test_many",
+    "tau_x_gaussian",
+]

@@ -1,0 +1,120 @@
+"""Input checks that the tests share. Each failure is a ``ValueError`` of one sentence that names the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Index: TypeAlias = int | Sequence[int] | NDArray[np.int64]
+Rng: TypeAlias = int | np.random.Generator | None
+
+
+def check_features(x: ArrayLike) -> NDArray[np.generic]:
+    """`x` as a two-dimensional numeric array of finite values; its own dtype is kept."""
+    array: NDArray[np.generic] = np.asarray(x)
+    if array.ndim != 2:
+        raise ValueError(f"`x` must be a two-dimensional (n, d) array, but it has {array.ndim} dimension(s).")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"`x` must hold real numbers, but its dtype is {array.dtype}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("`x` must be finite, but it holds NaN or infinity.")
+    return array
+
+
+def check_response(y: ArrayLike, n: int) -> Floats:
+    """`y` as a finite float64 vector with one entry per row of `x`."""
+    array = np.asarray(y)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"`y` must hold real numbers, but its dtype is {array.dtype}.")
+    if array.shape != (n,):
+        raise ValueError(f"`y` must have shape ({n},), one value per row of `x`, but it is {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError("`y` must be finite, but it holds NaN or infinity.")
+    return array.astype(np.float64)
+
+
+def check_sample_size(n: int) -> None:
+    if n < 2:
+        raise ValueError(f"`x` must have at least 2 rows, but it has {n}.")
+
+
+def check_vector(name: str, values: ArrayLike, size: int | None = None) -> Floats:
+    """A finite float64 vector, of length `size` when that is given."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{name}` must be a vector of real numbers.") from error
+    if array.ndim != 1 or (size is not None and array.size != size):
+        wanted = "a vector" if size is None else f"a vector of length {size}"
+        raise ValueError(f"`{name}` must be {wanted}, but its shape is {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"`{name}` must be finite, but it holds NaN or infinity.")
+    return array
+
+
+def check_alpha(alpha: float) -> float:
+    return check_fraction("alpha", alpha)
+
+
+def check_fraction(name: str, value: float) -> float:
+    """A number strictly between 0 and 1."""
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"`{name}` must lie strictly between 0 and 1, but it is {value}.")
+    return float(value)
+
+
+def check_nonnegative(name: str, value: float) -> float:
+    if not (np.isfinite(value) and value >= 0.0):
+        raise ValueError(f"`{name}` must be a finite number of at least 0, but it is {value}.")
+    return float(value)
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        allowed = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"`{name}` must be one of {allowed}, but it is {value!r}.")
+    return value
+
+
+def check_pair(i: Index, j: Index, d: int) -> Ints:
+    """One pair, or one pair of groups, as a (1, 2, g) array of column numbers (METHOD 9)."""
+    left, right = (np.atleast_1d(np.asarray(k)) for k in (i, j))
+    for name, group in (("i", left), ("j", right)):
+        if group.ndim != 1 or group.size == 0 or group.dtype.kind not in "iu":
+            raise ValueError(f"`{name}` must be an int or a non-empty sequence of ints.")
+    if left.size != right.size:
+        raise ValueError(f"`i` and `j` must be of equal length, but they have {left.size} and {right.size}.")
+    return check_pairs(np.stack([left, right])[None], d, name="`i` and `j`")
+
+
+def check_pairs(pairs: ArrayLike, d: int, *, name: str = "`pairs`") -> Ints:
+    """Many pairs as a (P, 2, g) array of column numbers; (P, 2) is read as g = 1."""
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2, 1), np.int64)
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim != 3 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be ints of shape (P, 2), or (P, 2, g) for groups of g.")
+    if array.min() < 0 or array.max() >= d:
+        raise ValueError(f"{name} must be column numbers from 0 to {d - 1}, but one is out of range.")
+    flat = np.sort(array.reshape(len(array), -1), axis=1)
+    if (flat[:, 1:] == flat[:, :-1]).any():
+        raise ValueError(f"{name} must differ: a column stands twice in one pair.")
+    return array.astype(np.int64)
+
+
+def seed_of(rng: Rng) -> int:
+    """A 63-bit seed: of a generator the next draw, of None 0, so that a call repeated gives its result again."""
+    if rng is None:
+        return 0
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng) % 2**63
+    raise ValueError("`rng` must be None, a non-negative int or a numpy.random.Generator.")

@@ -1,0 +1,158 @@
+"""What both tests share: scores before and after a swap, and how often the untouched one is the larger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from datamodels_inf.checks import Floats, Ints, check_features, check_response, check_sample_size
+from datamodels_inf.coins import coin_keys, flip_coins
+from datamodels_inf.scores import LinearScore
+
+Features: TypeAlias = NDArray[np.generic]
+Score: TypeAlias = Callable[[Features, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Checked features and responses."""
+
+    x: Features
+    y: Floats
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike) -> Sample:
+        features = check_features(x)
+        check_sample_size(len(features))
+        return cls(features, check_response(y, len(features)))
+
+    @property
+    def d(self) -> int:
+        return int(self.x.shape[1])
+
+    def __getitem__(self, rows: slice) -> Sample:
+        return Sample(self.x[rows], self.y[rows])
+
+
+@dataclass(frozen=True)
+class Counts:
+    """For each pair, over `size` comparisons: how many were won, tied, and tied with the coin in favour."""
+
+    wins: Ints
+    ties: Ints
+    coins: Ints
+    size: int
+
+
+class Comparison:
+    """The scores of one sample under one score function, ready to be compared with those after any swap.
+
+    Paired, sample m is compared with its own swap. Unpaired, sample m ≤ h with the swapped sample m + h; an odd last
+    sample is dropped. Linear scores are compared by their keys, of which the score is an increasing function.
+    """
+
+    def __init__(self, sample: Sample, score: Score, *, paired: bool) -> None:
+        h = len(sample.y) // 2
+        self.sample = sample if paired else sample[: 2 * h]
+        self.score = score
+        self.paired = paired
+        self.size = len(sample.y) if paired else h
+        self._swapped_rows = slice(0, None) if paired else slice(h, None)
+        first = self.sample[: self.size]
+        if isinstance(score, LinearScore):
+            with np.errstate(over="ignore", invalid="ignore"):  # What overflows is refused by the check.
+                self._f = score.predictor(self.sample.x)
+                keys = score.key(self._f, self.sample.y)
+                _check_scores(score.value(keys), len(keys))
+            self.untouched = keys[: self.size]
+            self.tolerance = score.tolerance(self.sample.x, self.sample.y)
+        else:
+            self.untouched = _check_scores(score(first.x.copy(), first.y), self.size)
+            self.tolerance = 0.0
+
+    def swapped(self, pair: Ints) -> Floats:
+        """Keys of the compared samples after swapping the (2, g) `pair`; the reference for the compiled counts.
+
+        A callable sees the untouched and the swapped rows as arrays of one shape, compared rows at the same place, so
+        that rounding inside it that depends on the place (BLAS) cannot decide a tie.
+        """
+        rows, score = self.sample[self._swapped_rows], self.score
+        if isinstance(score, LinearScore):
+            return score.key(self._f[self._swapped_rows] + score.shift(rows.x, pair), rows.y)
+        return _check_scores(score(swap_columns(rows.x, pair), rows.y), self.size)
+
+    def differences(self, pair: Ints) -> Floats:
+        """T(untouched) − T(swapped), exactly 0 where the two are tied."""
+        untouched, swapped = self.untouched, self.swapped(pair)
+        tied = np.abs(untouched - swapped) <= self.tolerance
+        if isinstance(self.score, LinearScore):
+            untouched, swapped = self.score.value(untouched), self.score.value(swapped)
+        return np.where(tied, 0.0, untouched - swapped)
+
+    def count(self, pairs: Ints, seed: int | None) -> Counts:
+        """Counts pair by pair, in numpy, for any score. Without a seed no coin is flipped."""
+        wins, ties, coins = (np.zeros(len(pairs), np.int64) for _ in range(3))
+        for p, pair in enumerate(pairs):
+            swapped = self.swapped(pair)
+            tied = np.abs(self.untouched - swapped) <= self.tolerance
+            wins[p] = np.count_nonzero((self.untouched > swapped) & ~tied)
+            ties[p] = np.count_nonzero(tied)
+            if ties[p] and seed is not None:
+                coins[p] = np.count_nonzero(tied & flip_coins(coin_keys(pairs[p : p + 1], seed), self.size))
+        return Counts(wins, ties, coins, self.size)
+
+    def count_many(self, pairs: Ints, seed: int | None, threads: int) -> Counts:
+        """The same counts: compiled, O(n) per pair and in parallel, for linear scores."""
+        if threads < 1:
+            raise ValueError(f"`threads` must be at least 1, but it is {threads}.")
+        if not isinstance(self.score, LinearScore):
+            return self.count(pairs, seed)
+        from datamodels_inf.kernels import count_wins  # Brings Numba.
+
+        offset, slope = self.score.affine(self.sample.y)
+        columns, position = _used_columns(self.sample.x, pairs)
+        left, right = (np.ascontiguousarray(position[:, side]) for side in (0, 1))
+        coefficients, keys = self.score.coefficients(pairs), coin_keys(pairs, seed or 0)
+        absolute = self.score.absolute
+
+        def run(part: slice) -> tuple[Ints, Ints, Ints]:
+            result: tuple[Ints, Ints, Ints] = count_wins(
+                offset, slope, self._f, absolute, self.tolerance, self.paired,
+                columns, left[part], right[part], coefficients[part], keys[part], seed is not None,
+            )  # fmt: skip
+            return result
+
+        bounds = np.linspace(0, len(pairs), threads + 1).astype(int)
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(run, map(slice, bounds[:-1], bounds[1:])))
+        wins, ties, coins = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Counts(wins, ties, coins, self.size)
+
+
+def _used_columns(x: Features, pairs: Ints) -> tuple[Features, Ints]:
+    """(the columns that occur in `pairs`, each contiguous, as uint8 or float64; `pairs` as positions among them)."""
+    used, position = np.unique(pairs, return_inverse=True)
+    columns = np.ascontiguousarray(x[:, used].T)
+    narrow = columns.view(np.uint8) if columns.dtype == np.bool_ else columns.astype(np.float64, copy=False)
+    return narrow, position.reshape(pairs.shape)
+
+
+def swap_columns(x: Features, pair: Ints) -> Features:
+    """A copy of x with the columns pair[0] and pair[1] exchanged one by one."""
+    swapped = x.copy()
+    swapped[:, pair[0]], swapped[:, pair[1]] = x[:, pair[1]], x[:, pair[0]]
+    return swapped
+
+
+def _check_scores(scores: ArrayLike, n: int) -> Floats:
+    array = np.asarray(scores)
+    if array.shape != (n,):
+        raise ValueError(f"`score` must return shape ({n},), one score per row, but it returned {array.shape}.")
+    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        raise ValueError("`score` must return finite real numbers, but it returned NaN, infinity or another type.")
+    return array.astype(np.float64)

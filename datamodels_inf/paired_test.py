@@ -1,0 +1,128 @@
+"""The paired swap test (METHOD 7): each sample is compared with its own swap, so all n samples carry information.
+
+D = T(x, y) − T(swap(x), y) changes sign when x is swapped, hence
+
+    P(D > 0) − P(D < 0) ≤ d_TV((X, Y), (X_swap, Y)) ≤ τ + τ_X  =: τ′.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from datamodels_inf.checks import (
+    Index,
+    Ints,
+    Rng,
+    check_choice,
+    check_nonnegative,
+    check_pair,
+    check_pairs,
+    seed_of,
+)
+from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
+from datamodels_inf.results import SwapTestResult, SwapTestResults
+from datamodels_inf.signed_rank import signed_rank_pvalue
+
+PairedPvalue: TypeAlias = Literal["exact", "hoeffding", "signed-rank"]
+
+
+def paired_swap_test(
+    x: ArrayLike,
+    y: ArrayLike,
+    i: Index,
+    j: Index,
+    *,
+    score: Score,
+    tau: float = 0.0,
+    tau_x: float = 0.0,
+    pvalue: PairedPvalue = "exact",
+    rng: Rng = None,
+) -> SwapTestResult:
+    """Test H0: E[d_TV(p(Y|X), p(Y|X_swap(i,j)))] ≤ τ by comparing each sample with its own swap.
+
+    The statistic is U = (#{D > 0} + ½·#{D = 0}) / n. Its expectation is within τ′/2 of ½ under H0.
+
+    Parameters
+    ----------
+    x, y, i, j, score, tau, tau_x, rng : as in `swap_test`.
+    pvalue :
+        "exact": for τ′ = 0 the binomial test of the signs of the informative D ≠ 0; for τ′ > 0 the tail of
+        Bin(n, ½ + τ′/2) after a seeded coin for each tie.
+        "hoeffding": min(1, 2·exp(−2n(|U − ½| − τ′/2)²)).
+        "signed-rank": Wilcoxon's signed-rank test on D, which also uses its size. It needs D to be symmetric around 0,
+        which H0 gives only for τ′ = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random((2000, 40)) < 0.5
+    >>> theta = np.linspace(0, 0.4, 40)
+    >>> y = x @ theta + rng.standard_normal(2000)
+    >>> from datamodels_inf import SquaredResidual, swap_test
+    >>> paired_swap_test(x, y, 0, 39, score=SquaredResidual(theta)).reject(0.01)
+    True
+    >>> swap_test(x, y, 0, 39, score=SquaredResidual(theta)).reject(0.01)
+    False
+    """
+    sample = Sample.of(x, y)
+    pair = check_pair(i, j, sample.d)
+    shift = _shift(tau, tau_x, pvalue)
+    comparison = Comparison(sample, score, paired=True)
+    seed = seed_of(rng)
+    counts = comparison.count(pair, seed if shift > 0.0 else None)
+    return paired_results(comparison, pair, counts, shift, pvalue)[0]
+
+
+def paired_swap_test_many(
+    x: ArrayLike,
+    y: ArrayLike,
+    pairs: ArrayLike,
+    *,
+    score: Score,
+    tau: float = 0.0,
+    tau_x: float = 0.0,
+    pvalue: PairedPvalue = "exact",
+    rng: Rng = None,
+    threads: int = 1,
+) -> SwapTestResults:
+    """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`."""
+    sample = Sample.of(x, y)
+    checked = check_pairs(pairs, sample.d)
+    shift = _shift(tau, tau_x, pvalue)
+    comparison = Comparison(sample, score, paired=True)
+    seed = seed_of(rng)
+    counts = comparison.count_many(checked, seed if shift > 0.0 else None, threads)
+    return paired_results(comparison, checked, counts, shift, pvalue)
+
+
+def _shift(tau: float, tau_x: float, pvalue: str) -> float:
+    """τ′/2, how far P(D > 0) + ½P(D = 0) may be from ½ under H0."""
+    check_choice("pvalue", pvalue, ("exact", "hoeffding", "signed-rank"))
+    shift = (check_nonnegative("tau", tau) + check_nonnegative("tau_x", tau_x)) / 2.0
+    if pvalue == "signed-rank" and shift > 0.0:
+        raise ValueError(
+            "`pvalue` must not be 'signed-rank' when tau + tau_x > 0: H0 then no longer makes the differences "
+            "symmetric around 0, which the signed-rank test needs; use 'exact' or 'hoeffding'."
+        )
+    return shift
+
+
+def paired_results(comparison: Comparison, pairs: Ints, counts: Counts, shift: float, pvalue: str) -> SwapTestResults:
+    """Statistics and p-values from the counts of a paired comparison; coins are needed only for shift > 0."""
+    n = counts.size
+    statistic = (counts.wins + 0.5 * counts.ties) / n
+    if pvalue == "signed-rank":
+        p = np.array([signed_rank_pvalue(comparison.differences(pair))[0] for pair in pairs], np.float64)
+    elif pvalue == "hoeffding":
+        p = hoeffding_pvalue(statistic, n, shift)
+    elif shift == 0.0:
+        p = binomial_pvalue(counts.wins, n - counts.ties, 0.0)
+    else:
+        statistic = (counts.wins + counts.coins) / n
+        p = binomial_pvalue(counts.wins + counts.coins, n, shift)
+    return SwapTestResults(statistic, p, n, counts.ties)

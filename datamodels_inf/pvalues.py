@@ -1,0 +1,41 @@
+"""p-values of counts, for any bound on how far a win's probability π may be from ½ under the null."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betainc
+
+from datamodels_inf.checks import Floats, Ints
+
+
+def hoeffding_pvalue(statistic: Floats, samples: int, shift: float) -> Floats:
+    """min(1, 2·exp(−2·samples·(|U − ½| − shift)²)), and 1 where |U − ½| ≤ shift.
+
+    `samples` independent comparisons average to U, and |E U − ½| ≤ shift under the null. With samples = n/2 this is
+    the paper's 2·exp(−n(…)²).
+    """
+    excess = np.abs(np.asarray(statistic, np.float64) - 0.5) - shift
+    p = 2.0 * np.exp(-2.0 * samples * np.maximum(excess, 0.0) ** 2)
+    return np.asarray(np.where(excess <= 0.0, 1.0, np.minimum(1.0, p)))
+
+
+def binomial_pvalue(wins: Ints, trials: Ints | int, shift: float) -> Floats:
+    """P(B ≥ h/2 + c) + P(B ≤ h/2 − c) with B ~ Bin(h, ½ + shift) and c = |K − h/2| (METHOD 6), at most 1.
+
+    Valid for every K ~ Bin(h, π) with |π − ½| ≤ shift, since the two-sided tail grows with |π − ½|.
+    """
+    k, h = np.broadcast_arrays(np.asarray(wins, np.int64), np.asarray(trials, np.int64))
+    # Many tests share few outcomes (max(K, h − K), h), and a tail costs more than a look-up.
+    base = int(h.max(initial=0)) + 1
+    outcomes, inverse = np.unique(np.maximum(k, h - k) * base + h, return_inverse=True)
+    high, size = outcomes // base, outcomes % base
+    p = binomial_upper_tail(high, size, 0.5 + shift) + binomial_upper_tail(high, size, 0.5 - shift)
+    return np.asarray(np.minimum(1.0, p)[inverse.reshape(k.shape)])
+
+
+def binomial_upper_tail(k: Ints, trials: Ints, probability: Floats | float) -> Floats:
+    """P(Bin(trials, probability) ≥ k), accurate far out in the tail."""
+    inside = (k > 0) & (k <= trials)
+    successes = np.where(inside, k, 1)
+    tail = betainc(successes, np.maximum(trials - successes, 0) + 1.0, np.clip(probability, 0.0, 1.0))
+    return np.asarray(np.where(inside, tail, np.where(k <= 0, 1.0, 0.0)))

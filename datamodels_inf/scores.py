@@ -1,0 +1,129 @@
+"""Scores T(x, y) that know how a swap changes them (METHOD 2).
+
+All three see x only through the linear predictor f = xᵀθ̂, and a swap of i and j is a rank-one change of it,
+
+    xᵀθ̂  →  xᵀθ̂ + (x_j − x_i)(θ̂_i − θ̂_j),
+
+so the predictor is computed once and each pair then costs O(n).
+
+The test compares scores, and ties are decided by a coin; a tie must therefore not be decided by rounding, which
+differs between the two ways to compute a swapped score. θ̂ is rounded to a dyadic grid that is so coarse (about
+2⁻⁴² of Σ|θ̂|) that every sum over an integer-valued x, such as a mask, is *exact* in float64, in any order. For other
+x, differences within rounding error count as ties.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from datamodels_inf.checks import Floats, Ints, check_vector
+
+LARGEST_EXACT_INTEGER = 1024
+"""Integer-valued features up to this size are summed exactly."""
+
+
+def on_grid(theta: Floats) -> Floats:
+    """θ rounded to multiples of q, where LARGEST_EXACT_INTEGER · Σ|θ| ≤ 2⁵² q."""
+    total = float(np.abs(theta).sum())
+    if total == 0.0:
+        return theta.copy()
+    exponent = int(np.ceil(np.log2(total))) + int(np.log2(LARGEST_EXACT_INTEGER)) - 52
+    return np.asarray(np.ldexp(np.rint(np.ldexp(theta, -exponent)), exponent), np.float64)
+
+
+def is_exact(x: NDArray[np.generic]) -> bool:
+    """Whether sums of x over grid values are free of rounding: x integer-valued and of moderate size."""
+    if x.dtype.kind == "b" or x.size == 0:
+        return True
+    small = bool(x.min() >= -LARGEST_EXACT_INTEGER and x.max() <= LARGEST_EXACT_INTEGER)
+    return small and (x.dtype.kind in "iu" or bool((x == np.rint(x)).all()))
+
+
+class LinearScore(ABC):
+    """A score value(k) of the key k = offset(y) + slope(y)·f, or of |k|; `value` is increasing."""
+
+    absolute: bool
+
+    def __init__(self, theta: ArrayLike) -> None:
+        self.theta = on_grid(check_vector("theta", theta))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(d={self.theta.size})"
+
+    @abstractmethod
+    def affine(self, y: Floats) -> tuple[Floats, Floats]:
+        """(offset, slope) of the key."""
+
+    def value(self, key: Floats) -> Floats:
+        """The score of a key."""
+        return key
+
+    def predictor(self, x: NDArray[np.generic]) -> Floats:
+        """f = xᵀθ̂ of every row."""
+        if x.shape[1] != self.theta.size:
+            raise ValueError(
+                f"`theta` must have one entry per column of `x`, but it has {self.theta.size} for {x.shape[1]}."
+            )
+        return np.asarray(x.astype(np.float64, copy=False) @ self.theta)
+
+    def coefficients(self, pairs: Ints) -> Floats:
+        """θ̂_i − θ̂_j for every pair and group member, (P, g)."""
+        return np.asarray(self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]])
+
+    def shift(self, x: NDArray[np.generic], pair: Ints) -> Floats:
+        """Σ_k (x_jk − x_ik)(θ̂_ik − θ̂_jk): what swapping the (2, g) `pair` adds to the predictor."""
+        delta = np.zeros(len(x))
+        for i, j, c in zip(pair[0], pair[1], self.coefficients(pair[None])[0], strict=True):
+            delta += (x[:, j].astype(np.float64) - x[:, i].astype(np.float64)) * c
+        return delta
+
+    def key(self, f: Floats, y: Floats) -> Floats:
+        offset, slope = self.affine(y)
+        key = offset + slope * f
+        return np.abs(key) if self.absolute else key
+
+    def tolerance(self, x: NDArray[np.generic], y: Floats) -> float:
+        """Keys that differ by no more than this are tied: 0 where the arithmetic is exact, else its rounding error."""
+        if is_exact(x):
+            return 0.0
+        offset, slope = self.affine(y)
+        largest = float(np.abs(x).max()) * float(np.abs(self.theta).sum())
+        scale = float((np.abs(offset) + np.abs(slope) * largest).max())
+        return float(4 * (x.shape[1] + 4) * np.finfo(np.float64).eps * scale)
+
+    def __call__(self, x: NDArray[np.generic], y: Floats) -> Floats:
+        return self.value(self.key(self.predictor(np.asarray(x)), np.asarray(y, np.float64)))
+
+
+class AbsoluteResidual(LinearScore):
+    """T(x, y) = |y − b − xᵀθ̂|, the score of the paper's linear simulations."""
+
+    absolute = True
+
+    def __init__(self, theta: ArrayLike, bias: float = 0.0) -> None:
+        super().__init__(theta)
+        if not np.isfinite(bias):
+            raise ValueError(f"`bias` must be a finite number, but it is {bias}.")
+        self.bias = float(bias)
+
+    def affine(self, y: Floats) -> tuple[Floats, Floats]:
+        return y - self.bias, np.full_like(y, -1.0)
+
+
+class SquaredResidual(AbsoluteResidual):
+    """T(x, y) = (y − b − xᵀθ̂)², the score of datamodels."""
+
+    def value(self, key: Floats) -> Floats:
+        return key * key
+
+
+class SignedMargin(LinearScore):
+    """T(x, y) = y·xᵀθ̂, the score of the paper's mixture of Gaussians (y is ±1)."""
+
+    absolute = False
+
+    def affine(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.zeros_like(y), y

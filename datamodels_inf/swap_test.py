@@ -1,0 +1,106 @@
+"""The paper's closeness-of-influence swap test (METHOD 2), with Hoeffding's and the exact p-value (METHOD 6)."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from datamodels_inf.checks import (
+    Index,
+    Rng,
+    check_choice,
+    check_nonnegative,
+    check_pair,
+    check_pairs,
+    seed_of,
+)
+from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
+from datamodels_inf.results import SwapTestResult, SwapTestResults
+
+SwapPvalue: TypeAlias = Literal["hoeffding", "exact"]
+
+
+def swap_test(
+    x: ArrayLike,
+    y: ArrayLike,
+    i: Index,
+    j: Index,
+    *,
+    score: Score,
+    tau: float = 0.0,
+    tau_x: float = 0.0,
+    pvalue: SwapPvalue = "hoeffding",
+    rng: Rng = None,
+) -> SwapTestResult:
+    """Test whether features `i` and `j` have a symmetric influence on the response (Mehrabi & Rossi 2023, Algorithm 1).
+
+    H0: E[d_TV(p(Y|X), p(Y|X_swap(i,j)))] ≤ τ. With h = n/2, sample m is compared with the swapped sample m + h:
+
+        U = (1/h) · #{ m ≤ h : T(x_m, y_m) ≥ T(swap(x_{m+h}), y_{m+h}) },
+
+    a tie counting as a win when a fair coin says so.
+
+    Parameters
+    ----------
+    x, y : (n, d) features and (n,) responses, rows independent. An odd last row is dropped.
+    i, j : two columns, or two disjoint groups of columns of equal size that are swapped one by one.
+    score : T(x, y) → (n,), any callable that was not fitted on these rows. The scores of `datamodels_inf.scores` are
+        updated in O(n) and never copy `x`; any other callable is called on a copy in which the columns are swapped.
+    tau : the closeness τ that H0 allows.
+    tau_x : d_TV(X, X_swap(i,j)) or a bound on it: 0 for exchangeable masks, `tau_x_gaussian` for Gaussian features.
+    pvalue : "hoeffding", the paper's min(1, 2·exp(−n(|U − ½| − τ − τ_X)²)); or "exact", the binomial tail of the same
+        U, which is never larger.
+    rng : seed or generator of the coins. None is the seed 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from datamodels_inf import AbsoluteResidual
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal((1000, 10))
+    >>> theta = np.repeat([1.0, 2, 3, 4, 5], 2)
+    >>> y = x @ theta + rng.standard_normal(1000)
+    >>> swap_test(x, y, 0, 9, score=AbsoluteResidual(theta)).reject(0.1)
+    True
+    >>> swap_test(x, y, 0, 1, score=AbsoluteResidual(theta)).reject(0.1)
+    False
+    """
+    sample = Sample.of(x, y)
+    pair = check_pair(i, j, sample.d)
+    counts = Comparison(sample, score, paired=False).count(pair, seed_of(rng))
+    return swap_results(counts, tau, tau_x, pvalue)[0]
+
+
+def swap_test_many(
+    x: ArrayLike,
+    y: ArrayLike,
+    pairs: ArrayLike,
+    *,
+    score: Score,
+    tau: float = 0.0,
+    tau_x: float = 0.0,
+    pvalue: SwapPvalue = "hoeffding",
+    rng: Rng = None,
+    threads: int = 1,
+) -> SwapTestResults:
+    """`swap_test` for every row of `pairs`, an int array (P, 2), or (P, 2, g) for groups of g, against one score.
+
+    The scores of `datamodels_inf.scores` run compiled, O(n) per pair. Row p equals `swap_test` on that pair with the
+    same seed, for any number of threads.
+    """
+    sample = Sample.of(x, y)
+    checked = check_pairs(pairs, sample.d)
+    counts = Comparison(sample, score, paired=False).count_many(checked, seed_of(rng), threads)
+    return swap_results(counts, tau, tau_x, pvalue)
+
+
+def swap_results(counts: Counts, tau: float, tau_x: float, pvalue: str) -> SwapTestResults:
+    """Statistics and p-values from the counts of an unpaired comparison."""
+    check_choice("pvalue", pvalue, ("hoeffding", "exact"))
+    shift = check_nonnegative("tau", tau) + check_nonnegative("tau_x", tau_x)
+    wins, h = counts.wins + counts.coins, counts.size
+    statistic = wins / h
+    p = hoeffding_pvalue(statistic, h, shift) if pvalue == "hoeffding" else binomial_pvalue(wins, h, shift)
+    return SwapTestResults(statistic, p, 2 * h, counts.ties)

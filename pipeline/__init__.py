@@ -1,0 +1,1 @@
+"""The stages around `datamodels_inf`: files, configuration, cache, progress and the command line."""

@@ -1,0 +1,70 @@
+"""Adjusted p-values against the definitions."""
+
+import numpy as np
+import pytest
+
+from datamodels_inf import adjust_pvalues
+
+
+def step_up(p, alpha, weight):
+    """Benjamini–Hochberg by its definition: reject the k smallest, k the largest with p_(k) ≤ α·k/(m·weight)."""
+    m, order = len(p), np.argsort(p)
+    passed = np.flatnonzero(p[order] <= alpha * np.arange(1, m + 1) / (m * weight))
+    rejected = np.zeros(m, bool)
+    if passed.size:
+        rejected[order[: passed[-1] + 1]] = True
+    return rejected
+
+
+@pytest.mark.parametrize("alpha", (0.01, 0.1, 0.2, 0.5))
+@pytest.mark.parametrize("seed", range(5))
+def test_rejections_are_those_of_the_definitions(alpha, seed):
+    rng = np.random.default_rng(seed)
+    p = np.concatenate([rng.random(40), rng.random(20) ** 6])
+    m, order = len(p), np.argsort(p)
+    np.testing.assert_array_equal(adjust_pvalues(p, "bh") <= alpha, step_up(p, alpha, 1.0))
+    harmonic = (1 / np.arange(1, m + 1)).sum()
+    np.testing.assert_array_equal(adjust_pvalues(p, "by") <= alpha, step_up(p, alpha, harmonic))
+    np.testing.assert_allclose(adjust_pvalues(p, "bonferroni"), np.minimum(1, p * m))
+    holm = np.empty(m)
+    holm[order] = np.minimum(1, np.maximum.accumulate(p[order] * (m - np.arange(m))))
+    np.testing.assert_allclose(adjust_pvalues(p, "holm"), holm)
+
+
+def test_the_papers_arithmetic():
+    """METHOD 10: three p-values of 5e-5 are discoveries among 1100 tests, but not among 2000."""
+    p = np.concatenate([[5e-5] * 3, np.linspace(0.1, 1, 1997)])
+    assert (adjust_pvalues(p) <= 0.2).sum() == 0
+    assert (adjust_pvalues(p[:1100]) <= 0.2).sum() == 3
+
+
+def test_nan_stays_and_does_not_disturb():
+    p = np.array([0.01, np.nan, 0.2, 0.03, np.nan])
+    for method in ("by", "bh", "holm", "bonferroni"):
+        adjusted = adjust_pvalues(p, method)
+        assert np.isnan(adjusted[[1, 4]]).all()
+        np.testing.assert_allclose(adjusted[[0, 2, 3]], adjust_pvalues(p[[0, 2, 3]], method))
+
+
+def test_the_size_of_the_family_is_explicit():
+    p = [0.01, np.nan, 0.2]
+    np.testing.assert_allclose(adjust_pvalues(p, "bonferroni", n_hypotheses=3), [0.03, np.nan, 0.6])
+    np.testing.assert_allclose(adjust_pvalues(p, "bh", n_hypotheses=10), adjust_pvalues([0.01, 0.2, *[1] * 8], "bh")[[0, 0, 1]] * [1, np.nan, 1])
+    with pytest.raises(ValueError, match="`n_hypotheses` must be at least the 2"):
+        adjust_pvalues(p, n_hypotheses=1)
+
+
+def test_empty_and_all_nan():
+    assert adjust_pvalues([]).shape == (0,)
+    assert np.isnan(adjust_pvalues([np.nan, np.nan])).all()
+
+
+@pytest.mark.parametrize(("p", "method", "sentence"), [
+    ([0.5, 1.5], "by", "`p` must lie between 0 and 1"),
+    ([-0.1], "by", "`p` must lie between 0 and 1"),
+    ([[0.5]], "by", "`p` must be a vector"),
+    ([0.5], "sidak", "`method` must be one of 'by', 'bh', 'holm', 'bonferroni'"),
+])  # fmt: skip
+def test_bad_input(p, method, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        adjust_pvalues(p, method)

@@ -1,0 +1,66 @@
+"""The signed-rank p-value against enumeration, scipy, and its own exact law."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata, wilcoxon
+
+import datamodels_inf.signed_rank as module
+from datamodels_inf.signed_rank import signed_rank_pvalue
+
+
+def enumerated(d):
+    """P(|V| ≥ v) over all 2ⁿ signs."""
+    d = d[d != 0]
+    ranks = rankdata(np.abs(d))
+    v = abs((np.sign(d) * ranks).sum())
+    values = np.array([abs(np.dot(s, ranks)) for s in product((-1, 1), repeat=len(d))])
+    return (values >= v - 1e-9).mean()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_equals_enumeration_with_ties_and_zeros(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.integers(-4, 5, 10).astype(float) if seed % 2 else rng.standard_normal(10)
+    p, n = signed_rank_pvalue(d)
+    assert n == np.count_nonzero(d)
+    assert p == pytest.approx(enumerated(d) if n else 1.0)
+
+
+@pytest.mark.parametrize("n", (5, 30, 100))
+def test_equals_scipy_exact(n):
+    d = np.random.default_rng(n).standard_normal(n) + 0.2
+    assert signed_rank_pvalue(d)[0] == pytest.approx(wilcoxon(d, method="exact").pvalue)
+
+
+@pytest.mark.parametrize("n", (101, 150, 300))
+@pytest.mark.parametrize("ties", (False, True))
+def test_large_sample_tail_is_valid_and_close_to_the_exact_one(n, ties, monkeypatch):
+    """Above the switch, the approximation is never below the exact p-value by more than a hair, and close to it."""
+    rng = np.random.default_rng(n)
+    for shift in np.linspace(0, 0.5, 21):
+        d = rng.standard_normal(n) + shift
+        d = np.round(d, 1) if ties else d
+        approximate = signed_rank_pvalue(d)[0]
+        monkeypatch.setattr(module, "EXACT_UP_TO", 10_000)
+        exact = signed_rank_pvalue(d)[0]
+        monkeypatch.undo()
+        assert approximate >= exact * (1 - 2e-3)
+        if exact > 1e-4:
+            assert approximate <= exact * (1.03 if exact > 0.05 else 1.4)
+
+
+def test_agrees_with_scipy_for_thousands():
+    d = np.random.default_rng(0).standard_normal(5000) + 0.05
+    assert signed_rank_pvalue(d)[0] == pytest.approx(wilcoxon(d).pvalue, rel=0.01)
+
+
+def test_nothing_informative_gives_one():
+    assert signed_rank_pvalue(np.zeros(7)) == (1.0, 0)
+    assert signed_rank_pvalue(np.array([0.0, 2.0])) == (1.0, 1)
+
+
+def test_negating_changes_nothing():
+    d = np.random.default_rng(1).standard_normal(333) + 0.1
+    assert signed_rank_pvalue(d) == signed_rank_pvalue(-d)

@@ -1,0 +1,279 @@
+"""The swap tests against the naive reference, on every path, and their behaviour at the edges."""
+
+import numpy as np
+import pytest
+from naive import naive_exact_pvalue, naive_paired_counts, naive_swap_counts
+from scipy.stats import binomtest, wilcoxon
+
+import datamodels_inf as di
+from datamodels_inf import (
+    AbsoluteResidual,
+    SignedMargin,
+    SquaredResidual,
+    paired_swap_test,
+    paired_swap_test_many,
+    swap_test,
+    swap_test_many,
+)
+
+SCORES = {
+    "squared": lambda theta: SquaredResidual(theta, 0.25),
+    "absolute": lambda theta: AbsoluteResidual(theta, -0.5),
+    "margin": SignedMargin,
+}
+
+
+def data(kind, seed, n=61, d=12):
+    """Features of one kind, and responses and θ coarse enough that there are many ties."""
+    rng = np.random.default_rng(seed)
+    if kind == "gaussian":
+        x, theta = rng.standard_normal((n, d)), rng.standard_normal(d)
+        return x, x @ theta + rng.standard_normal(n), theta
+    x = rng.random((n, d)) < 0.5
+    theta = rng.integers(-2, 3, d) / 4.0
+    y = x @ theta + rng.integers(-2, 3, n) / 4.0
+    return {"bool": x, "int": x.astype(np.int8), "float": x.astype(np.float32)}[kind], y, theta
+
+
+PAIRS = {"single": (3, 7), "group": ([0, 5, 2], [9, 1, 4])}
+
+
+@pytest.mark.parametrize("size", PAIRS)
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("kind", ("gaussian", "bool", "int", "float"))
+@pytest.mark.parametrize("seed", range(5))
+def test_every_path_equals_the_naive_reference(kind, score, size, seed):
+    x, y, theta = data(kind, seed)
+    i, j = PAIRS[size]
+    fast = SCORES[score](theta)
+    pairs = np.array([[i, j]]) if size == "group" else np.array([[i, j], [1, 0], [11, 2]])
+
+    wins, ties = naive_swap_counts(x, y, i, j, fast)
+    one = swap_test(x, y, i, j, score=fast, rng=3)
+    assert (one.n, one.n_ties) == (60, ties)
+    assert wins <= round(one.statistic * 30) <= wins + ties
+    assert one == swap_test(x, y, i, j, score=lambda a, b: fast(a, b), rng=3)
+    assert one == swap_test_many(x, y, pairs, score=fast, rng=3)[0]
+    assert one == swap_test_many(x, y, pairs, score=lambda a, b: fast(a, b), rng=3)[0]
+
+    wins, ties = naive_paired_counts(x, y, i, j, fast)
+    one = paired_swap_test(x, y, i, j, score=fast, rng=3)
+    assert (one.n, one.n_ties, one.statistic) == (61, ties, (wins + ties / 2) / 61)
+    for options in ({}, {"tau": 0.1}, {"pvalue": "hoeffding", "tau_x": 0.1}, {"pvalue": "signed-rank"}):
+        one = paired_swap_test(x, y, i, j, score=fast, rng=3, **options)
+        assert one == paired_swap_test(x, y, i, j, score=lambda a, b: fast(a, b), rng=3, **options)
+        assert one == paired_swap_test_many(x, y, pairs, score=fast, rng=3, **options)[0]
+        assert one == paired_swap_test_many(x, y, pairs, score=lambda a, b: fast(a, b), rng=3, **options)[0]
+
+
+def test_pvalues_are_those_of_the_counts():
+    x, y, theta = data("gaussian", 1, n=80)
+    score = SquaredResidual(theta + 0.5)
+    wins, ties = naive_swap_counts(x, y, 0, 1, score)
+    assert ties == 0
+    u, n = wins / 40, 80
+    hoeffding = swap_test(x, y, 0, 1, score=score, tau=0.01, tau_x=0.02).pvalue
+    assert hoeffding == pytest.approx(min(1, 2 * np.exp(-n * max(0, abs(u - 0.5) - 0.03) ** 2)))
+    exact = swap_test(x, y, 0, 1, score=score, tau=0.01, tau_x=0.02, pvalue="exact").pvalue
+    assert exact == pytest.approx(naive_exact_pvalue(wins, 40, 0.03))
+
+
+def test_paired_pvalues_are_those_of_scipy():
+    x, y, theta = data("bool", 2, n=500)
+    score = SquaredResidual(theta + np.linspace(0, 1, 12))
+    wins, ties = naive_paired_counts(x, y, 0, 11, score)
+    assert ties > 100
+    exact = paired_swap_test(x, y, 0, 11, score=score)
+    assert exact.pvalue == pytest.approx(binomtest(wins, 500 - ties).pvalue)
+    hoeffding = paired_swap_test(x, y, 0, 11, score=score, pvalue="hoeffding", tau=0.1)
+    assert hoeffding.pvalue == pytest.approx(min(1, 2 * np.exp(-1000 * (abs(exact.statistic - 0.5) - 0.05) ** 2)))
+    x[:, 0] ^= x[:, 1]
+    xs = x.copy()
+    xs[:, [0, 11]] = x[:, [11, 0]]
+    d = score(x, y) - score(xs, y)
+    ranked = paired_swap_test(x, y, 0, 11, score=score, pvalue="signed-rank").pvalue
+    assert ranked == pytest.approx(wilcoxon(d[d != 0], correction=True).pvalue, rel=0.02)
+
+
+def test_coins_are_fair_seeded_and_independent_of_other_pairs():
+    """All ties: U is the share of heads."""
+    n, d = 20_000, 30
+    x, y = np.ones((n, d), bool), np.zeros(n)
+    score = SquaredResidual(np.ones(d))
+    pairs = np.array([(a, b) for a in range(d) for b in range(a)])
+    many = swap_test_many(x, y, pairs, score=score, rng=1)
+    assert (many.n_ties == n // 2).all()
+    z = (many.statistic - 0.5) * 2 * np.sqrt(n / 2)
+    assert abs(z.mean()) < 4 / np.sqrt(len(pairs))
+    assert 0.8 < z.std() < 1.2
+    assert many[7] == swap_test(x, y, *pairs[7], score=score, rng=1)
+    assert many[7] == swap_test_many(x, y, pairs[5:9], score=score, rng=1)[2]
+    assert many[7].statistic != swap_test(x, y, *pairs[7], score=score, rng=2).statistic
+    from_generators = [swap_test(x, y, 0, 1, score=score, rng=np.random.default_rng(s)).statistic for s in (4, 4, 5)]
+    assert from_generators[0] == from_generators[1] != from_generators[2]
+
+
+def test_coins_of_neighbouring_samples_are_uncorrelated():
+    from datamodels_inf.coins import coin_keys, flip_coins
+
+    keys = coin_keys(np.arange(400).reshape(200, 2, 1), 0)
+    coins = np.stack([flip_coins(keys[k : k + 1], 1000) for k in range(200)]) * 2.0 - 1
+    for lag in (1, 2, 7):
+        assert abs((coins[:, lag:] * coins[:, :-lag]).mean()) < 5 / np.sqrt(coins.size)
+        assert abs((coins[lag:] * coins[:-lag]).mean()) < 5 / np.sqrt(coins.size)
+
+
+@pytest.mark.parametrize("threads", (2, 3, 7))
+def test_threads_change_nothing(threads):
+    x, y, theta = data("bool", 5, n=200)
+    pairs = np.array([(a, b) for a in range(12) for b in range(12) if a != b])
+    for test in (swap_test_many, paired_swap_test_many):
+        a = test(x, y, pairs, score=SquaredResidual(theta), rng=8)
+        b = test(x, y, pairs, score=SquaredResidual(theta), rng=8, threads=threads)
+        np.testing.assert_array_equal(a.pvalue, b.pvalue)
+        np.testing.assert_array_equal(a.statistic, b.statistic)
+
+
+def test_sums_of_masks_do_not_depend_on_their_order():
+    """θ sits on a grid on which sums over masks are exact: the reason why ties are ties on every path."""
+    rng = np.random.default_rng(0)
+    theta = rng.standard_normal(3000) * 10.0 ** rng.integers(-6, 3, 3000)
+    score = SquaredResidual(theta)
+    x = rng.random((50, 3000)) < 0.5
+    order = rng.permutation(3000)
+    shuffled = SquaredResidual(theta[order])
+    np.testing.assert_array_equal(score.predictor(x), shuffled.predictor(x[:, order]))
+    assert np.abs(score.theta - theta).max() <= 2.0**-41 * np.abs(theta).sum()
+
+
+def test_equal_weights_tie_exactly_even_for_real_features():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((300, 9)), rng.standard_normal(300)
+    theta = rng.standard_normal(9)
+    theta[4] = theta[2]
+    result = paired_swap_test(x, y, 2, 4, score=SquaredResidual(theta))
+    assert (result.n_ties, result.pvalue, result.statistic) == (300, 1.0, 0.5)
+
+
+def test_results_are_structured():
+    x, y, theta = data("bool", 0)
+    many = swap_test_many(x, y, [(0, 1), (2, 3)], score=SquaredResidual(theta))
+    assert len(many) == 2
+    assert many.reject(0.999999).dtype == bool
+    assert many[1] == swap_test(x, y, 2, 3, score=SquaredResidual(theta))
+    assert isinstance(many[0], di.SwapTestResult)
+    assert len(swap_test_many(x, y, np.empty((0, 2), int), score=SquaredResidual(theta))) == 0
+
+
+def test_odd_sample_is_dropped():
+    x, y, theta = data("gaussian", 3, n=101)
+    y[-1] = 1e9
+    assert swap_test(x, y, 0, 1, score=SquaredResidual(theta)) == swap_test(
+        x[:100], y[:100], 0, 1, score=SquaredResidual(theta)
+    )
+
+
+X, Y, THETA = data("gaussian", 0)
+GOOD = {"x": X, "y": Y, "i": 0, "j": 1, "score": SquaredResidual(THETA)}
+
+
+def with_value(array, value):
+    copy = array.copy()
+    copy.flat[5] = value
+    return copy
+
+
+BAD = {
+    "x one-dimensional": ({"x": Y}, r"`x` must be a two-dimensional"),
+    "x text": ({"x": np.array([["a", "b"]])}, r"`x` must hold real numbers"),
+    "x NaN": ({"x": with_value(X, np.nan)}, r"`x` must be finite"),
+    "x infinite": ({"x": with_value(X, np.inf)}, r"`x` must be finite"),
+    "y NaN": ({"y": with_value(Y, np.nan)}, r"`y` must be finite"),
+    "y infinite": ({"y": with_value(Y, -np.inf)}, r"`y` must be finite"),
+    "y too short": ({"y": Y[:-1]}, r"`y` must have shape \(61,\)"),
+    "y a matrix": ({"y": Y[:, None]}, r"`y` must have shape"),
+    "y complex": ({"y": Y * 1j}, r"`y` must hold real numbers"),
+    "one row": ({"x": X[:1], "y": Y[:1]}, r"`x` must have at least 2 rows"),
+    "i equals j": ({"j": 0}, r"`i` and `j` must differ"),
+    "i too large": ({"i": 12}, r"`i` and `j` must be column numbers from 0 to 11"),
+    "j negative": ({"j": -1}, r"`i` and `j` must be column numbers"),
+    "i a float": ({"i": 0.5}, r"`i` must be an int"),
+    "i empty": ({"i": [], "j": []}, r"`i` must be an int or a non-empty"),
+    "unequal groups": ({"i": [0, 1], "j": [2]}, r"`i` and `j` must be of equal length"),
+    "groups overlap": ({"i": [0, 1], "j": [2, 0]}, r"`i` and `j` must differ"),
+    "group repeats": ({"i": [0, 0], "j": [2, 3]}, r"`i` and `j` must differ"),
+    "tau negative": ({"tau": -0.1}, r"`tau` must be a finite number of at least 0"),
+    "tau_x NaN": ({"tau_x": np.nan}, r"`tau_x` must be a finite number"),
+    "pvalue unknown": ({"pvalue": "normal"}, r"`pvalue` must be one of .*'normal'"),
+    "rng a string": ({"rng": "seed"}, r"`rng` must be None, a non-negative int"),
+    "theta too short": ({"score": SquaredResidual(THETA[:-1])}, r"`theta` must have one entry per column"),
+    "score too short": ({"score": lambda x, y: y[:-1]}, r"`score` must return shape"),
+    "score a matrix": ({"score": lambda x, y: x}, r"`score` must return shape"),
+    "score NaN": ({"score": lambda x, y: y * np.nan}, r"`score` must return finite"),
+    "score overflows": ({"score": SquaredResidual(THETA * 1e200)}, r"`score` must return finite"),
+    "score text": ({"score": lambda x, y: np.array(["a"] * len(y))}, r"`score` must return finite"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("test", (swap_test, paired_swap_test))
+def test_bad_input_gets_one_sentence(test, case):
+    change, sentence = BAD[case]
+    with pytest.raises(ValueError, match=sentence) as caught:
+        test(**{**GOOD, "rng": 0, **change})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("test", (swap_test_many, paired_swap_test_many))
+@pytest.mark.parametrize("pairs", ([[0, 0]], [[0, 12]], [[0, 1, 2]], [0, 1], [[0.5, 1.0]], [[[0, 1], [1, 2]]]))
+def test_bad_pairs_get_one_sentence(test, pairs):
+    with pytest.raises(ValueError, match="`pairs` must"):
+        test(X, Y, pairs, score=SquaredResidual(THETA))
+
+
+def test_bad_threads():
+    with pytest.raises(ValueError, match="`threads` must be at least 1"):
+        swap_test_many(X, Y, [(0, 1)], score=SquaredResidual(THETA), threads=0)
+
+
+@pytest.mark.parametrize("alpha", (0.0, 1.0, -1, 2, np.nan))
+def test_bad_level(alpha):
+    one = swap_test(**GOOD)
+    with pytest.raises(ValueError, match="`alpha` must lie strictly between 0 and 1"):
+        one.reject(alpha)
+    with pytest.raises(ValueError, match="`alpha`"):
+        swap_test_many(X, Y, [(0, 1)], score=SquaredResidual(THETA)).reject(alpha)
+
+
+@pytest.mark.parametrize("options", ({"tau": 0.1}, {"tau_x": 0.1}))
+def test_signed_rank_needs_tau_zero_and_says_why(options):
+    with pytest.raises(ValueError, match="symmetric around 0"):
+        paired_swap_test(**GOOD, pvalue="signed-rank", **options)
+
+
+@pytest.mark.parametrize(("make", "sentence"), [
+    (lambda: SquaredResidual([1.0, np.nan]), "`theta` must be finite"),
+    (lambda: SquaredResidual([[1.0]]), "`theta` must be a vector"),
+    (lambda: SignedMargin(["a"]), "`theta` must be a vector of real numbers"),
+    (lambda: AbsoluteResidual([1.0], np.inf), "`bias` must be a finite number"),
+])  # fmt: skip
+def test_bad_scores(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize("run", (
+    lambda x, y, s: swap_test(x, y, 0, 1, score=s).n_ties,
+    lambda x, y, s: swap_test_many(x, y, [(0, 1)], score=s).n_ties[0],
+))  # fmt: skip
+def test_rounding_does_not_decide_ties(run):
+    """Sample m + h is the swap of sample m, so every comparison is a tie, though some sums round differently.
+
+    How they round depends on the order of the sum, and in BLAS on the layout of x: nothing that may decide a tie.
+    """
+    half = np.array(np.meshgrid(*[[0.3, 0.6, 0.7]] * 3)).reshape(3, -1).T
+    x = np.concatenate([half, half[:, [1, 0, 2]]])
+    score = SquaredResidual([2.4, 1.7, 2.9])
+    assert run(x, np.zeros(54), score) == 27
+    updated = score.predictor(x[27:]) + score.shift(x[27:], np.array([[0], [1]]))
+    assert (updated != score.predictor(half)).any()
