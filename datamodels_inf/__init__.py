@@ -1,6 +1,8 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?"""
 
-from datamodels_inf.contrast import Contrast, contrast
+from datamodels_inf.contrast import Contrast, contrast, contrast_many
+from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
+from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
 from datamodels_inf.power import (
@@ -21,8 +23,11 @@ from datamodels_inf.swap_test import swap_test, swap_test_many
 __all__ = [
     "AbsoluteResidual",
     "Contrast",
+    "Datamodel",
     "ExchangeabilityReport",
+    "PackedMasks",
     "Plan",
+    "Quality",
     "SignedMargin",
     "SquaredResidual",
     "SwapTestResult",
@@ -30,6 +35,8 @@ __all__ = [
     "adjust_pvalues",
     "check_exchangeable",
     "contrast",
+    "contrast_many",
+    "detect_coding",
     "dominance_area",
     "linear_gap",
     "mixture_gap",

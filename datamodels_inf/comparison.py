@@ -12,28 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from datamodels_inf.checks import Floats, Ints, check_features, check_response, check_sample_size
 from datamodels_inf.coins import coin_keys, flip_coins
-from datamodels_inf.scores import LinearScore
+from datamodels_inf.masks import PackedMasks
+from datamodels_inf.scores import Features, LinearScore, columns_of
 
-Features: TypeAlias = NDArray[np.generic]
-Score: TypeAlias = Callable[[Features, Floats], Floats]
+Score: TypeAlias = Callable[[NDArray[np.generic], Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Checked features and responses."""
+    """Checked features, dense or bit-packed, and responses."""
 
     x: Features
     y: Floats
 
     @classmethod
-    def of(cls, x: ArrayLike, y: ArrayLike) -> Sample:
-        features = check_features(x)
-        check_sample_size(len(features))
-        return cls(features, check_response(y, len(features)))
+    def of(cls, x: ArrayLike | PackedMasks, y: ArrayLike) -> Sample:
+        features = x if isinstance(x, PackedMasks) else check_features(x)
+        n = features.shape[0]
+        check_sample_size(n)
+        return cls(features, check_response(y, n))
 
     @property
     def d(self) -> int:
         return int(self.x.shape[1])
+
+    @property
+    def dense(self) -> NDArray[np.generic]:
+        return self.x.to_bool() if isinstance(self.x, PackedMasks) else self.x
 
     def __getitem__(self, rows: slice) -> Sample:
         return Sample(self.x[rows], self.y[rows])
@@ -72,7 +77,7 @@ class Comparison:
             self.untouched = keys[: self.size]
             self.tolerance = score.tolerance(self.sample.x, self.sample.y)
         else:
-            self.untouched = _check_scores(score(first.x.copy(), first.y), self.size)
+            self.untouched = _check_scores(score(first.dense.copy(), first.y), self.size)
             self.tolerance = 0.0
 
     def swapped(self, pair: Ints) -> Floats:
@@ -84,7 +89,7 @@ class Comparison:
         rows, score = self.sample[self._swapped_rows], self.score
         if isinstance(score, LinearScore):
             return score.key(self._f[self._swapped_rows] + score.shift(rows.x, pair), rows.y)
-        return _check_scores(score(swap_columns(rows.x, pair), rows.y), self.size)
+        return _check_scores(score(swap_columns(rows.dense, pair), rows.y), self.size)
 
     def differences(self, pair: Ints) -> Floats:
         """T(untouched) − T(swapped), exactly 0 where the two are tied."""
@@ -134,15 +139,15 @@ class Comparison:
         return Counts(wins, ties, coins, self.size)
 
 
-def _used_columns(x: Features, pairs: Ints) -> tuple[Features, Ints]:
+def _used_columns(x: Features, pairs: Ints) -> tuple[NDArray[np.generic], Ints]:
     """(the columns that occur in `pairs`, each contiguous, as uint8 or float64; `pairs` as positions among them)."""
     used, position = np.unique(pairs, return_inverse=True)
-    columns = np.ascontiguousarray(x[:, used].T)
+    columns = np.ascontiguousarray(columns_of(x, used).T)
     narrow = columns.view(np.uint8) if columns.dtype == np.bool_ else columns.astype(np.float64, copy=False)
     return narrow, position.reshape(pairs.shape)
 
 
-def swap_columns(x: Features, pair: Ints) -> Features:
+def swap_columns(x: NDArray[np.generic], pair: Ints) -> NDArray[np.generic]:
     """A copy of x with the columns pair[0] and pair[1] exchanged one by one."""
     swapped = x.copy()
     swapped[:, pair[0]], swapped[:, pair[1]] = x[:, pair[1]], x[:, pair[0]]

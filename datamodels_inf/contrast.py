@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_pair
+from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_pair, check_pairs
 from datamodels_inf.comparison import Sample
-from datamodels_inf.scores import AbsoluteResidual
+from datamodels_inf.masks import PackedMasks
+from datamodels_inf.scores import AbsoluteResidual, columns_of
 from datamodels_inf.signed_rank import signed_rank_pvalue
 
 
@@ -48,7 +49,7 @@ class Contrast:
 
 
 def contrast(
-    x: ArrayLike,
+    x: ArrayLike | PackedMasks,
     y: ArrayLike,
     i: Index,
     j: Index,
@@ -71,26 +72,51 @@ def contrast(
     >>> effect.interval[0] < 0.5 < effect.interval[1]
     True
     """
+    sample = _masks(x, y)
+    return _contrasts(sample, check_pair(i, j, sample.d), theta, bias, confidence)[0]
+
+
+def contrast_many(
+    x: ArrayLike | PackedMasks,
+    y: ArrayLike,
+    pairs: ArrayLike,
+    *,
+    theta: ArrayLike,
+    bias: float = 0.0,
+    confidence: float = 0.95,
+) -> list[Contrast]:
+    """`contrast` for every row of `pairs`, (P, 2) or (P, 2, g); the predictions are made once for all."""
+    sample = _masks(x, y)
+    return _contrasts(sample, check_pairs(pairs, sample.d), theta, bias, confidence)
+
+
+def _masks(x: ArrayLike | PackedMasks, y: ArrayLike) -> Sample:
     sample = Sample.of(x, y)
-    pair = check_pair(i, j, sample.d)[0]
-    check_fraction("confidence", confidence)
-    if sample.x.dtype != np.bool_ and not np.isin(sample.x, (0, 1)).all():
+    if not isinstance(sample.x, PackedMasks) and sample.x.dtype != np.bool_ and not np.isin(sample.x, (0, 1)).all():
         raise ValueError("`x` must hold 0/1 masks for a contrast, but it has other values.")
-    r, sign = contrast_residuals(sample, pair, AbsoluteResidual(theta, bias))
-    p, n_informative = signed_rank_pvalue(2.0 * r * sign)
-    with_i, with_j = r[sign > 0], r[sign < 0]
-    return Contrast(*_welch(with_i, with_j, confidence), p, n_informative, confidence)
+    return sample
 
 
-def contrast_residuals(sample: Sample, pair: Ints, score: AbsoluteResidual) -> tuple[Floats, Floats]:
+def _contrasts(sample: Sample, pairs: Ints, theta: ArrayLike, bias: float, confidence: float) -> list[Contrast]:
+    check_fraction("confidence", confidence)
+    score = AbsoluteResidual(theta, bias)
+    f = score.predictor(sample.x)
+    results = []
+    for pair in pairs:
+        r, sign = _residuals(sample, pair, score, f)
+        p, n_informative = signed_rank_pvalue(2.0 * r * sign)
+        results.append(Contrast(*_welch(r[sign > 0], r[sign < 0], confidence), p, n_informative, confidence))
+    return results
+
+
+def _residuals(sample: Sample, pair: Ints, score: AbsoluteResidual, f: Floats) -> tuple[Floats, Floats]:
     """(r, ±1) of the informative masks: +1 where all of I is in and all of J out, −1 where it is the reverse."""
-    left, right = (sample.x[:, group].astype(np.bool_) for group in pair)
+    left, right = (columns_of(sample.x, group).astype(np.bool_) for group in pair)
     with_i = np.asarray(left.all(axis=1) & ~right.any(axis=1))
     informative = np.asarray(with_i | (right.all(axis=1) & ~left.any(axis=1)))
-    f = score.predictor(sample.x)
-    own = sample.x[informative][:, pair.ravel()].astype(np.float64) @ score.theta[pair.ravel()]
-    rest = f[informative] - own
-    return sample.y[informative] - score.bias - rest, np.where(with_i[informative], 1.0, -1.0)
+    sign = np.where(with_i[informative], 1.0, -1.0)
+    own = np.where(sign > 0, score.theta[pair[0]].sum(), score.theta[pair[1]].sum())  # What I, or J, adds to f.
+    return sample.y[informative] - score.bias - (f[informative] - own), sign
 
 
 def _welch(a: Floats, b: Floats, confidence: float) -> tuple[float, tuple[float, float]]:

@@ -23,6 +23,7 @@ from datamodels_inf.checks import (
     seed_of,
 )
 from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
 from datamodels_inf.signed_rank import signed_rank_pvalue
@@ -31,7 +32,7 @@ PairedPvalue: TypeAlias = Literal["exact", "hoeffding", "signed-rank"]
 
 
 def paired_swap_test(
-    x: ArrayLike,
+    x: ArrayLike | PackedMasks,
     y: ArrayLike,
     i: Index,
     j: Index,
@@ -79,7 +80,7 @@ def paired_swap_test(
 
 
 def paired_swap_test_many(
-    x: ArrayLike,
+    x: ArrayLike | PackedMasks,
     y: ArrayLike,
     pairs: ArrayLike,
     *,

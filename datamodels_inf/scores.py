@@ -15,11 +15,15 @@ x, differences within rounding error count as ties.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datamodels_inf.checks import Floats, Ints, check_vector
+from datamodels_inf.masks import PackedMasks
+
+Features: TypeAlias = NDArray[np.generic] | PackedMasks
 
 LARGEST_EXACT_INTEGER = 1024
 """Integer-valued features up to this size are summed exactly."""
@@ -34,9 +38,14 @@ def on_grid(theta: Floats) -> Floats:
     return np.asarray(np.ldexp(np.rint(np.ldexp(theta, -exponent)), exponent), np.float64)
 
 
-def is_exact(x: NDArray[np.generic]) -> bool:
+def columns_of(x: Features, indices: Ints) -> NDArray[np.generic]:
+    """The columns `indices` of dense or bit-packed features, (n, k)."""
+    return x.columns(indices) if isinstance(x, PackedMasks) else x[:, indices]
+
+
+def is_exact(x: Features) -> bool:
     """Whether sums of x over grid values are free of rounding: x integer-valued and of moderate size."""
-    if x.dtype.kind == "b" or x.size == 0:
+    if isinstance(x, PackedMasks) or x.dtype.kind == "b" or x.size == 0:
         return True
     small = bool(x.min() >= -LARGEST_EXACT_INTEGER and x.max() <= LARGEST_EXACT_INTEGER)
     return small and (x.dtype.kind in "iu" or bool((x == np.rint(x)).all()))
@@ -61,23 +70,26 @@ class LinearScore(ABC):
         """The score of a key."""
         return key
 
-    def predictor(self, x: NDArray[np.generic]) -> Floats:
+    def predictor(self, x: Features) -> Floats:
         """f = xᵀθ̂ of every row."""
         if x.shape[1] != self.theta.size:
             raise ValueError(
                 f"`theta` must have one entry per column of `x`, but it has {self.theta.size} for {x.shape[1]}."
             )
+        if isinstance(x, PackedMasks):
+            return np.asarray(x @ self.theta, np.float64)
         return np.asarray(x.astype(np.float64, copy=False) @ self.theta)
 
     def coefficients(self, pairs: Ints) -> Floats:
         """θ̂_i − θ̂_j for every pair and group member, (P, g)."""
         return np.asarray(self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]])
 
-    def shift(self, x: NDArray[np.generic], pair: Ints) -> Floats:
+    def shift(self, x: Features, pair: Ints) -> Floats:
         """Σ_k (x_jk − x_ik)(θ̂_ik − θ̂_jk): what swapping the (2, g) `pair` adds to the predictor."""
-        delta = np.zeros(len(x))
-        for i, j, c in zip(pair[0], pair[1], self.coefficients(pair[None])[0], strict=True):
-            delta += (x[:, j].astype(np.float64) - x[:, i].astype(np.float64)) * c
+        left, right = (columns_of(x, group).astype(np.float64) for group in pair)
+        delta = np.zeros(len(left))
+        for k, c in enumerate(self.coefficients(pair[None])[0]):
+            delta += (right[:, k] - left[:, k]) * c
         return delta
 
     def key(self, f: Floats, y: Floats) -> Floats:
@@ -85,9 +97,9 @@ class LinearScore(ABC):
         key = offset + slope * f
         return np.abs(key) if self.absolute else key
 
-    def tolerance(self, x: NDArray[np.generic], y: Floats) -> float:
+    def tolerance(self, x: Features, y: Floats) -> float:
         """Keys that differ by no more than this are tied: 0 where the arithmetic is exact, else its rounding error."""
-        if is_exact(x):
+        if isinstance(x, PackedMasks) or is_exact(x):
             return 0.0
         offset, slope = self.affine(y)
         largest = float(np.abs(x).max()) * float(np.abs(self.theta).sum())

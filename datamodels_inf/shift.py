@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, pdtrc
 
 from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_pair, check_vector
+from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_upper_tail
 
 
@@ -65,7 +66,7 @@ class ExchangeabilityReport:
         return 0.0 if self.ok else float("nan")
 
 
-def check_exchangeable(masks: ArrayLike, *, alpha: float = 1e-3) -> ExchangeabilityReport:
+def check_exchangeable(masks: ArrayLike | PackedMasks, *, alpha: float = 1e-3) -> ExchangeabilityReport:
     """Detect the law of 0/1 masks and check what exchangeability implies.
 
     Masks of a fixed size m drawn uniformly, and independent Bernoulli(γ) masks, are both exchangeable: τ_X = 0. Either
@@ -73,15 +74,8 @@ def check_exchangeable(masks: ArrayLike, *, alpha: float = 1e-3) -> Exchangeabil
     is a p-value ≤ `alpha`.
     """
     check_fraction("alpha", alpha)
-    array = _as_masks(masks)
-    rows, columns = array.sum(axis=1, dtype=np.int64), array.sum(axis=0, dtype=np.int64)
-    packed = np.packbits(array, axis=1)
-    n_duplicates = len(packed) - len(np.unique(packed, axis=0))
-    return report_exchangeability(rows, columns, n_duplicates, alpha)
-
-
-def report_exchangeability(rows: Ints, columns: Ints, n_duplicates: int, alpha: float) -> ExchangeabilityReport:
-    """The report from row sums, column sums and the number of duplicated rows, which packed masks give as well."""
+    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(_as_masks(masks))
+    rows, columns, n_duplicates = packed.row_sums(), packed.column_sums(), packed.duplicated_rows()
     n, d = len(rows), len(columns)
     proportion = float(rows.mean() / d)
     fixed = bool(rows.min() == rows.max())

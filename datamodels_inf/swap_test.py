@@ -16,6 +16,7 @@ from datamodels_inf.checks import (
     seed_of,
 )
 from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
 
@@ -23,7 +24,7 @@ SwapPvalue: TypeAlias = Literal["hoeffding", "exact"]
 
 
 def swap_test(
-    x: ArrayLike,
+    x: ArrayLike | PackedMasks,
     y: ArrayLike,
     i: Index,
     j: Index,
@@ -44,7 +45,7 @@ def swap_test(
 
     Parameters
     ----------
-    x, y : (n, d) features and (n,) responses, rows independent. An odd last row is dropped.
+    x, y : (n, d) features, dense or `PackedMasks`, and (n,) responses, rows independent. An odd last row is dropped.
     i, j : two columns, or two disjoint groups of columns of equal size that are swapped one by one.
     score : T(x, y) → (n,), any callable that was not fitted on these rows. The scores of `datamodels_inf.scores` are
         updated in O(n) and never copy `x`; any other callable is called on a copy in which the columns are swapped.
@@ -74,7 +75,7 @@ def swap_test(
 
 
 def swap_test_many(
-    x: ArrayLike,
+    x: ArrayLike | PackedMasks,
     y: ArrayLike,
     pairs: ArrayLike,
     *,

@@ -155,6 +155,20 @@ def test_equal_weights_tie_exactly_even_for_real_features():
     assert (result.n_ties, result.pvalue, result.statistic) == (300, 1.0, 0.5)
 
 
+@pytest.mark.parametrize("size", PAIRS)
+def test_packed_masks_give_the_same_results(size):
+    x, y, theta = data("bool", 6, n=301)
+    packed = di.PackedMasks.from_bool(x)
+    i, j = PAIRS[size]
+    pairs = np.array([[i, j]])
+    for test, many in ((swap_test, swap_test_many), (paired_swap_test, paired_swap_test_many)):
+        for score in (SquaredResidual(theta, 0.3), lambda x, y: (y - x @ theta) ** 2):
+            assert test(packed, y, i, j, score=score, rng=2) == test(x, y, i, j, score=score, rng=2)
+            assert many(packed, y, pairs, score=score, rng=2)[0] == test(x, y, i, j, score=score, rng=2)
+    dense, bits = (di.contrast_many(z, y, pairs, theta=theta)[0] for z in (x, packed))
+    assert dense == bits == di.contrast(x, y, i, j, theta=theta)
+
+
 def test_results_are_structured():
     x, y, theta = data("bool", 0)
     many = swap_test_many(x, y, [(0, 1), (2, 3)], score=SquaredResidual(theta))

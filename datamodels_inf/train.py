@@ -1,0 +1,375 @@
+"""Train many small classifiers on random subsets of a training set and keep their margins.
+
+Model m starts from its own initial weights and is trained on the images that its mask keeps. Its margin on
+every target is the response that a datamodel is fitted to:
+
+    margin(m, target) = logit of the true class - largest other logit.
+
+Softmax regressions and MLPs are trained a block of models at once: a layer is one batched matrix product over
+the block and the gradient is written out by hand. Convnets are trained one after the other, because on a CPU
+that is faster than grouped convolutions over several models.
+
+Model m gets the same bits in whatever range it is asked for (same machine, same number of threads). Its mask,
+initial weights and order of minibatches are drawn from (seed, m) alone, and it is always computed in the same
+slot of a block of the same shape, with idle models in the slots that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+Architecture = Literal["softmax", "mlp", "convnet"]
+Law = Literal["fixed-size", "bernoulli"]
+_Shape = tuple[int, ...]
+
+_MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
+_MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
+_BLOCK_FLOATS = 2**22  # images of one block, 16 MB at most: they should stay in the processor's cache
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained: Adam on mean cross-entropy of its subset + weight_decay / 2 * |weights|^2.
+
+    The learning rate falls linearly from `learning_rate` to zero over the steps. `hidden` is the width of the
+    MLP or the number of channels of the convnet's first layer. With `batch_size` None every step sees the
+    whole subset; else it sees the next `batch_size` images of an endless series of shuffles of the subset.
+
+    The defaults suit a few hundred 8 x 8 digits. For a few thousand CIFAR-10 images try
+    Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64).
+    """
+
+    architecture: Architecture = "mlp"
+    hidden: int = 32
+    steps: int = 60
+    learning_rate: float = 0.05
+    weight_decay: float = 0.01
+    batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.architecture not in get_args(Architecture):
+            raise ValueError(f"`architecture` must be one of {', '.join(get_args(Architecture))}.")
+        for name in ("hidden", "steps", "batch_size"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 1) and (name, value) != ("batch_size", None):
+                raise ValueError(f"`{name}` must be a whole number of at least 1.")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError("`learning_rate` must be a positive number.")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ValueError("`weight_decay` must be zero or a positive number.")
+
+
+def draw_masks(
+    n_train: int, first: int, last: int, *, seed: int, proportion: float = 0.5, law: Law = "fixed-size"
+) -> NDArray[np.bool_]:
+    """Masks of models first..last-1, one row each; a row depends only on `seed` and the model's index.
+
+    "fixed-size" keeps a uniform subset of exactly round(proportion * n_train) images, "bernoulli" keeps every
+    image independently with probability `proportion`.
+    """
+    if n_train < 1:
+        raise ValueError("`n_train` must be at least 1.")
+    if not 0 <= first <= last:
+        raise ValueError("`first` must be at least 0 and at most `last`.")
+    if not 0 < proportion < 1:
+        raise ValueError("`proportion` must lie strictly between 0 and 1.")
+    if law not in get_args(Law):
+        raise ValueError(f"`law` must be one of {', '.join(get_args(Law))}.")
+    masks = np.zeros((last - first, n_train), dtype=np.bool_)
+    size = round(proportion * n_train)
+    for row, model in zip(masks, range(first, last), strict=True):
+        rng = _stream(seed, model, _MASK)
+        if law == "fixed-size":
+            row[rng.choice(n_train, size, replace=False, shuffle=False)] = True
+        else:
+            np.less(rng.random(n_train), proportion, out=row)
+    return masks
+
+
+def train_margins(
+    images: NDArray[np.float32],
+    labels: NDArray[np.integer[Any]],
+    targets: NDArray[np.float32],
+    target_labels: NDArray[np.integer[Any]],
+    masks: NDArray[np.bool_],
+    *,
+    first: int,
+    recipe: Recipe,
+    seed: int,
+    n_classes: int,
+    progress: Callable[[int], None] | None = None,
+) -> NDArray[np.float32]:
+    """Margins of models first, first+1, ..., one for each row of `masks`, on every target.
+
+    `images` and `targets` are (n, features), (n, H, W) or (n, H, W, channels); the convnet needs one of the
+    last two. `progress` is called with the number of models finished so far after each block.
+    """
+    if first < 0:
+        raise ValueError("`first` must be at least 0.")
+    if n_classes < 2:
+        raise ValueError("`n_classes` must be at least 2.")
+    images, targets = _checked_images(images, "images"), _checked_images(targets, "targets")
+    if images.shape[1:] != targets.shape[1:]:
+        raise ValueError("`targets` must have the same shape per image as `images`.")
+    if masks.dtype != np.bool_ or masks.ndim != 2 or masks.shape[1] != len(images):
+        raise ValueError("`masks` must be boolean, with one row per model and one column per image.")
+    truth = _checked_labels(target_labels, len(targets), n_classes, "target_labels")
+    one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
+
+    network = _network(recipe, images.shape[1:], n_classes)
+    job = _Job(network, recipe, seed, _block_size(recipe, images.size), network.inputs(images), one_hot)
+    shown = network.inputs(targets)
+    margins = np.empty((len(masks), len(targets)), dtype=np.float32)
+    done = 0
+    with torch.no_grad():
+        while done < len(masks):
+            start = first + done
+            stop = min(len(masks), done + job.block - start % job.block)  # at the end of an aligned block
+            for models, slots, weights in _train_block(job, masks[done:stop], start):
+                margins[models - first] = _margins(network.logits(weights, shown), truth)[slots].numpy()
+            done = stop
+            if progress is not None:
+                progress(done)
+    return margins
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all blocks share: the network, how it is trained, the training images and one-hot labels."""
+
+    network: _Network
+    recipe: Recipe
+    seed: int
+    block: int
+    inputs: Tensor
+    one_hot: Tensor
+
+
+def _train_block(
+    job: _Job, masks: NDArray[np.bool_], start: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[Tensor]]]:
+    """Train models start, start+1, ... of one block; yield their indices, slots and weights.
+
+    Models whose subsets need different capacities are trained apart: the shapes that a model is computed in
+    must not depend on the other models of the request.
+    """
+    capacities = np.array([_capacity(job.recipe, mask) for mask in masks])
+    for capacity in np.unique(capacities):
+        rows = np.flatnonzero(capacities == capacity)
+        models = start + rows
+        slots = models % job.block
+        theta = _Parameters(job.network.shapes, job.block)
+        order = np.zeros((job.block, capacity), dtype=np.int64)
+        share = np.zeros((job.block, 1, capacity), dtype=np.float32)
+        for row, model, slot in zip(rows.tolist(), models.tolist(), slots.tolist(), strict=True):
+            theta.draw(slot, _stream(job.seed, model, _WEIGHTS))
+            seen = _order(job, masks[row], model, int(capacity))
+            order[slot, : len(seen)] = seen
+            share[slot, :, : len(seen)] = 1 / (job.recipe.batch_size or max(1, len(seen)))
+        _descend(job, theta, torch.from_numpy(order), torch.from_numpy(share))
+        yield models, slots, theta.weights
+
+
+def _descend(job: _Job, theta: _Parameters, order: Tensor, share: Tensor) -> None:
+    """Train theta; `order` holds the images that each model sees and `share` their weights in the loss."""
+    length = job.recipe.batch_size or order.shape[1]
+    for step in range(job.recipe.steps):
+        if step == 0 or job.recipe.batch_size is not None:  # else the gathered subsets serve all steps
+            part = slice(step * length, (step + 1) * length)
+            x, y = job.inputs[order[:, part]], job.one_hot[order[:, part]].mT.contiguous()
+        job.network.gradient(theta.weights, theta.gradients, x, y, share[:, :, part])
+        theta.adam(step, job.recipe)
+
+
+def _order(job: _Job, mask: NDArray[np.bool_], model: int, length: int) -> NDArray[np.int64]:
+    """The images that one model sees: its subset, or `length` images of shuffles of it for minibatches."""
+    subset = np.flatnonzero(mask)
+    if job.recipe.batch_size is None or len(subset) == 0:
+        return subset
+    shuffles = np.tile(subset, (-(-length // len(subset)), 1))
+    return _stream(job.seed, model, _ORDER).permuted(shuffles, axis=1).ravel()[:length]
+
+
+def _capacity(recipe: Recipe, mask: NDArray[np.bool_]) -> int:
+    """Room for the images of one model: a quarter, a half, ... of all images plus 1.5 * sqrt(n_train).
+
+    The slack is three standard deviations of the size of a Bernoulli(1/2) mask, so that nearly all of these
+    share one capacity, as masks of a fixed size do. Minibatches need the same room for every mask.
+    """
+    if recipe.batch_size is not None:
+        return recipe.steps * recipe.batch_size
+    n_train, size = len(mask), np.count_nonzero(mask)
+    rooms = (math.ceil(quarter * n_train / 4 + 1.5 * math.sqrt(n_train)) for quarter in (1, 2, 3))
+    return next((room for room in rooms if size <= room <= n_train), n_train)
+
+
+def _block_size(recipe: Recipe, n_floats: int) -> int:
+    """Models in a block: a power of two that the recipe and the size of `images` settle."""
+    if recipe.architecture == "convnet":
+        return 1
+    return min(_MAX_BLOCK, 1 << (max(1, _BLOCK_FLOATS // n_floats).bit_length() - 1))
+
+
+def _stream(seed: int, model: int, purpose: int) -> np.random.Generator:
+    """The random numbers of one model for one purpose: a Philox generator keyed by (seed, model)."""
+    if not 0 <= seed < 2**64:
+        raise ValueError("`seed` must be a whole number from 0 to 2**64 - 1.")
+    key, counter = np.array([seed, model], dtype=np.uint64), np.array([0, 0, 0, purpose], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def _margins(logits: Tensor, truth: Tensor) -> Tensor:
+    """True logit minus the largest other logit; `logits` is (models, classes, targets)."""
+    index = truth.expand(len(logits), 1, -1)
+    others = logits.scatter(1, index, -math.inf)
+    return logits.gather(1, index).squeeze(1) - others.amax(dim=1)
+
+
+class _Parameters:
+    """Weights and biases (in turn) of a block of models, with their gradients and Adam's two moments.
+
+    All layers lie in one flat buffer: a step of Adam is a few passes whatever the number of layers.
+    """
+
+    def __init__(self, shapes: list[_Shape], block: int) -> None:
+        sizes = [block * math.prod(shape) for shape in shapes]
+        self.flat, self.slope, self.mean, self.square, self.scratch = torch.zeros(5, sum(sizes)).unbind()
+        self.weights, self.gradients = (
+            [part.view(block, *shape) for part, shape in zip(torch.split(buffer, sizes), shapes, strict=True)]
+            for buffer in (self.flat, self.slope)
+        )
+
+    def draw(self, slot: int, rng: np.random.Generator) -> None:
+        """Initial weights of one model: N(0, 2 / fan-in), He's law; its biases stay zero."""
+        for weight in self.weights[::2]:
+            values = rng.standard_normal(tuple(weight.shape[1:]), dtype=np.float32)
+            weight[slot] = torch.from_numpy(values).mul_(math.sqrt(2 / math.prod(weight.shape[2:])))
+
+    def adam(self, step: int, recipe: Recipe) -> None:
+        """theta -= rate * m / (sqrt(v) + eps), the bias corrections of m and v moved to `rate` and `eps`."""
+        correction = math.sqrt(1 - _BETA2 ** (step + 1))
+        rate = recipe.learning_rate * (1 - step / recipe.steps) * correction / (1 - _BETA1 ** (step + 1))
+        self.slope.add_(self.flat, alpha=recipe.weight_decay)
+        self.mean.lerp_(self.slope, 1 - _BETA1)
+        self.square.mul_(_BETA2).addcmul_(self.slope, self.slope, value=1 - _BETA2)
+        torch.sqrt(self.square, out=self.scratch).add_(_EPSILON * correction)
+        self.flat.addcdiv_(self.mean, self.scratch, value=-rate)
+
+
+class _Network(Protocol):
+    """A kind of model; every tensor of weights has the models of the block as its first axis."""
+
+    shapes: list[_Shape]  # of one model: weights and biases in turn
+
+    def inputs(self, images: NDArray[np.float32]) -> Tensor:
+        """The images in the layout that the other two methods read."""
+
+    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """(models, classes, images), for images that all models share."""
+
+    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        """Write the gradient of sum(share * cross-entropy) to `out`; each model has images of its own."""
+
+
+def _network(recipe: Recipe, shape: _Shape, n_classes: int) -> _Network:
+    if recipe.architecture == "convnet":
+        return _Convnet(shape, recipe.hidden, n_classes)
+    if recipe.architecture == "mlp":
+        return _Mlp(math.prod(shape), recipe.hidden, n_classes)
+    return _Softmax(math.prod(shape), n_classes)
+
+
+class _Softmax:
+    """logits = W x + b. With G = share * (softmax(logits) - y) the gradients are G x' and the sums of G."""
+
+    def __init__(self, features: int, n_classes: int) -> None:
+        self.shapes: list[_Shape] = [(n_classes, features), (n_classes, 1)]
+
+    def inputs(self, images: NDArray[np.float32]) -> Tensor:
+        return torch.tensor(images.reshape(len(images), -1))
+
+    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        W, b = weights
+        return torch.baddbmm(b, W, x.mT.expand(len(W), -1, -1))
+
+    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        W, b = weights
+        _layer_gradient(torch.baddbmm(b, W, x.mT).softmax(dim=1).sub_(y).mul_(share), x, out)
+
+
+class _Mlp(_Softmax):
+    """logits = W2 h + b2 with h = relu(W1 x + b1); G of the hidden layer is (W2' G) * 1{h > 0}."""
+
+    def __init__(self, features: int, hidden: int, n_classes: int) -> None:
+        self.shapes = [(hidden, features), (hidden, 1), (n_classes, hidden), (n_classes, 1)]
+
+    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        W1, b1, W2, b2 = weights
+        return torch.baddbmm(b2, W2, torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_())
+
+    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        W1, b1, W2, b2 = weights
+        h = torch.baddbmm(b1, W1, x.mT).relu_()
+        G = torch.baddbmm(b2, W2, h).softmax(dim=1).sub_(y).mul_(share)
+        _layer_gradient(G, h.mT, out[2:])
+        _layer_gradient(torch.bmm(W2.mT, G).mul_(h.sign_()), x, out[:2])  # sign(relu) is 1{h > 0}
+
+
+def _layer_gradient(G: Tensor, x: Tensor, out: list[Tensor]) -> None:
+    torch.bmm(G, x, out=out[0])
+    torch.sum(G, dim=2, keepdim=True, out=out[1])
+
+
+class _Convnet:
+    """Two 3 x 3 convolutions of stride 2 with `hidden` and 2 * `hidden` channels, relu, a linear layer."""
+
+    def __init__(self, shape: _Shape, hidden: int, n_classes: int) -> None:
+        if len(shape) == 1:
+            raise ValueError("`images` must be (n, H, W) or (n, H, W, channels) for the convnet.")
+        self.image = height, width, channels = (*shape, 1)[:3]
+        features = 2 * hidden * math.ceil(height / 4) * math.ceil(width / 4)
+        kernels = (hidden, channels, 3, 3), (2 * hidden, hidden, 3, 3), (n_classes, features)
+        self.shapes: list[_Shape] = [part for kernel in kernels for part in (kernel, kernel[:1])]
+
+    def inputs(self, images: NDArray[np.float32]) -> Tensor:
+        return torch.tensor(images.reshape(len(images), *self.image))  # channels last: the fastest layout
+
+    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        K1, b1, K2, b2, W, b = (weight.squeeze(0) for weight in weights)
+        h = functional.conv2d(x.permute(0, 3, 1, 2), K1, b1, stride=2, padding=1).relu()
+        h = functional.conv2d(h, K2, b2, stride=2, padding=1).relu()
+        return functional.linear(h.flatten(1), W, b).mT.unsqueeze(0)
+
+    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        leaves = [weight.detach().requires_grad_() for weight in weights]
+        with torch.enable_grad():
+            loss = -(self.logits(leaves, x.squeeze(0)).log_softmax(dim=1) * y * share).sum()
+            gradients = torch.autograd.grad(loss, leaves)
+        for result, gradient in zip(out, gradients, strict=True):
+            result.copy_(gradient)
+
+
+def _checked_images(images: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+    if images.ndim not in (2, 3, 4) or images.size == 0:
+        raise ValueError(f"`{name}` must be (n, features), (n, H, W) or (n, H, W, channels), not empty.")
+    if not np.isfinite(images).all():
+        raise ValueError(f"`{name}` must be finite.")
+    return np.asarray(images, dtype=np.float32)
+
+
+def _checked_labels(labels: NDArray[np.integer[Any]], n: int, n_classes: int, name: str) -> Tensor:
+    if labels.shape != (n,) or not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(f"`{name}` must be one whole number for each image.")
+    if labels.min() < 0 or labels.max() >= n_classes:
+        raise ValueError(f"`{name}` must lie in 0..n_classes-1.")
+    return torch.from_numpy(labels.astype(np.int64))

@@ -1,0 +1,356 @@
+"""Batched training: against a naive torch reference, bit for bit across ranges, and on real digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from datamodels_inf import train
+from datamodels_inf.train import Recipe, draw_masks, train_margins
+
+RECIPES = {
+    "softmax": Recipe("softmax", steps=12),
+    "mlp": Recipe("mlp", hidden=7, steps=12),
+    "mlp, minibatches": Recipe("mlp", hidden=7, steps=12, batch_size=5),
+    "convnet": Recipe("convnet", hidden=3, steps=8, learning_rate=0.01),
+    "convnet, minibatches": Recipe("convnet", hidden=3, steps=8, learning_rate=0.01, batch_size=5),
+}
+each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Two threads that wait for each other on a busy machine are many times slower than one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def small_problem(n: int = 41, n_targets: int = 9, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {
+        "images": rng.standard_normal((n, 6, 5, 2)).astype(np.float32),
+        "labels": rng.integers(0, 3, n),
+        "targets": rng.standard_normal((n_targets, 6, 5, 2)).astype(np.float32),
+        "target_labels": rng.integers(0, 3, n_targets),
+        "masks": draw_masks(n, 0, 5, seed=seed),
+    }
+
+
+def run(problem: dict[str, Any], recipe: Recipe = RECIPES["mlp"], **changes: Any) -> NDArray[np.float32]:
+    options: dict[str, Any] = {"first": 0, "recipe": recipe, "seed": 7, "n_classes": 3} | problem | changes
+    return train_margins(**options)
+
+
+# ----------------------------------------------------------------------------------------- the naive reference
+
+
+def naive_module(recipe: Recipe, shape: tuple[int, ...], n_classes: int) -> torch.nn.Sequential:
+    nn = torch.nn
+    if recipe.architecture == "convnet":
+        height, width, channels = shape
+        flat = 2 * recipe.hidden * math.ceil(height / 4) * math.ceil(width / 4)
+        return nn.Sequential(
+            nn.Conv2d(channels, recipe.hidden, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(recipe.hidden, 2 * recipe.hidden, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(flat, n_classes),
+        )
+    features = math.prod(shape)
+    if recipe.architecture == "softmax":
+        return nn.Sequential(nn.Linear(features, n_classes))
+    return nn.Sequential(nn.Linear(features, recipe.hidden), nn.ReLU(), nn.Linear(recipe.hidden, n_classes))
+
+
+def naive_inputs(recipe: Recipe, images: NDArray[np.float32]) -> torch.Tensor:
+    x = torch.tensor(images)
+    return x.permute(0, 3, 1, 2) if recipe.architecture == "convnet" else x.flatten(1)
+
+
+def naive_margins(problem: dict[str, Any], recipe: Recipe, model: int, seed: int) -> list[float]:
+    """One model with torch.nn, autograd, torch.optim.Adam and a loop over the targets."""
+    module = naive_module(recipe, problem["images"].shape[1:], 3)
+    rng = train._stream(seed, model, train._WEIGHTS)
+    with torch.no_grad():
+        for weight, bias in zip(*[iter(module.parameters())] * 2, strict=True):
+            values = rng.standard_normal(tuple(weight.shape), dtype=np.float32)
+            weight.copy_(torch.tensor(values) * math.sqrt(2 / weight[0].numel()))
+            bias.zero_()
+    kept = np.flatnonzero(problem["masks"][model])
+    size = recipe.batch_size or len(kept)
+    if recipe.batch_size is None:
+        order = np.tile(kept, recipe.steps)
+    else:
+        shuffles = np.tile(kept, (-(-recipe.steps * size // len(kept)), 1))
+        order = train._stream(seed, model, train._ORDER).permuted(shuffles, axis=1).ravel()
+    x, y = naive_inputs(recipe, problem["images"]), torch.tensor(problem["labels"])
+    adam = torch.optim.Adam(
+        module.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, betas=(0.9, 0.999)
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1 - step / recipe.steps)
+    for step in range(recipe.steps):
+        seen = order[step * size : (step + 1) * size]
+        adam.zero_grad()
+        torch.autograd.backward(torch.nn.functional.cross_entropy(module(x[seen]), y[seen]))
+        adam.step()
+        schedule.step()
+    logits = module(naive_inputs(recipe, problem["targets"])).tolist()
+    return [
+        row[truth] - max(value for label, value in enumerate(row) if label != truth)
+        for row, truth in zip(logits, problem["target_labels"], strict=True)
+    ]
+
+
+@each_recipe
+def test_agrees_with_one_model_at_a_time_in_plain_torch(recipe: Recipe) -> None:
+    problem = small_problem()
+    expected = [naive_margins(problem, recipe, model, seed=7) for model in range(5)]
+    np.testing.assert_allclose(run(problem, recipe), expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("architecture", ["softmax", "mlp", "convnet"])
+def test_gradient_agrees_with_finite_differences(architecture: train.Architecture) -> None:
+    """In double precision, with unequal shares, which training itself never uses."""
+    rng = torch.Generator().manual_seed(0)
+    block = 1 if architecture == "convnet" else 2
+    network = train._network(Recipe(architecture, hidden=3), (4, 4, 1), 3)
+    weights = [torch.randn(block, *s, generator=rng, dtype=torch.float64) for s in network.shapes]
+    x = torch.randn(block, 6, *((4, 4, 1) if block == 1 else (16,)), generator=rng, dtype=torch.float64)
+    y = torch.eye(3, dtype=torch.float64)[torch.randint(3, (block, 6), generator=rng)].mT
+    share = torch.rand(block, 1, 6, generator=rng, dtype=torch.float64)
+
+    def loss() -> torch.Tensor:
+        logits = torch.cat([network.logits([w[k : k + 1] for w in weights], x[k]) for k in range(block)])
+        return -(logits.log_softmax(1) * y * share).sum()
+
+    out = [torch.empty_like(weight) for weight in weights]
+    network.gradient(weights, out, x, y, share)
+    for weight, gradient in zip(weights, out, strict=True):
+        for position in (0, weight.numel() // 2, weight.numel() - 1):
+            flat = weight.view(-1)
+            flat[position] += 1e-6
+            above = loss()
+            flat[position] -= 2e-6
+            below = loss()
+            flat[position] += 1e-6
+            assert gradient.view(-1)[position].item() == pytest.approx((above - below).item() / 2e-6, abs=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------- determinism
+
+
+@each_recipe
+@pytest.mark.parametrize("law", ["fixed-size", "bernoulli"])
+def test_a_model_gets_the_same_bits_in_every_range(recipe: Recipe, law: train.Law) -> None:
+    problem = small_problem()
+    n_models = 8 if recipe.architecture == "convnet" else 70  # three blocks of 32; a convnet is its own block
+    masks = draw_masks(41, 0, n_models, seed=3, law=law)
+    whole = run(problem, recipe, masks=masks)
+    for first, last in [(64, 70), (31, 33), (69, 70), (0, 1), (5, 64), (6, 8)]:
+        again = run(problem, recipe, masks=masks[first:last], first=first)
+        np.testing.assert_array_equal(again, whole[first:last])
+
+
+@pytest.mark.parametrize(("law", "threads"), [("fixed-size", 1), ("bernoulli", 1), ("bernoulli", 2)])
+def test_the_same_bits_at_the_size_of_the_digits_problem(law: train.Law, threads: int) -> None:
+    """Matrix products take other paths through the BLAS when they are large or there are more threads."""
+    torch.set_num_threads(threads)
+    masks = draw_masks(400, 0, 40, seed=3, law=law)
+    recipe = Recipe(steps=5)
+    whole = digits_margins(masks, recipe)
+    for first, last in [(33, 40), (17, 18), (3, 35)]:
+        again = digits_margins(masks[first:last], recipe, first=first)
+        np.testing.assert_array_equal(again, whole[first:last])
+
+
+def test_models_of_other_seeds_and_indices_differ() -> None:
+    problem = small_problem()
+    problem["masks"] = np.repeat(problem["masks"][:1], 2, axis=0)
+    margins = run(problem)
+    assert not np.allclose(margins[0], margins[1])
+    assert not np.allclose(margins, run(problem, seed=8))
+
+
+def test_progress_counts_finished_models_and_global_state_is_left_alone() -> None:
+    problem = small_problem()
+    before = torch.get_num_threads(), torch.is_grad_enabled(), torch.get_rng_state().tolist()
+    calls: list[int] = []
+    run(problem, masks=draw_masks(41, 30, 70, seed=0), first=30, progress=calls.append)
+    assert calls == [2, 34, 40]
+    assert before == (torch.get_num_threads(), torch.is_grad_enabled(), torch.get_rng_state().tolist())
+
+
+# --------------------------------------------------------------------------------------------------- the masks
+
+
+def test_masks_of_fixed_size_have_equal_sizes_and_uniform_columns() -> None:
+    masks = draw_masks(50, 0, 4000, seed=0, proportion=0.3)
+    assert masks.shape == (4000, 50)
+    assert masks.dtype == np.bool_
+    assert (masks.sum(axis=1) == 15).all()
+    assert np.abs(masks.mean(axis=0) - 0.3).max() < 4.5 * math.sqrt(0.21 / 4000)
+    both = (masks[:, :1] & masks[:, 1:]).mean(axis=0)  # P(two images are in) = 15 * 14 / (50 * 49)
+    assert np.abs(both - 15 * 14 / (50 * 49)).max() < 4.5 * math.sqrt(0.0857 * 0.9143 / 4000)
+
+
+def test_bernoulli_masks_have_binomial_sizes() -> None:
+    masks = draw_masks(50, 0, 4000, seed=0, proportion=0.3, law="bernoulli")
+    sizes = masks.sum(axis=1)
+    assert abs(sizes.mean() - 15) < 4.5 * math.sqrt(10.5 / 4000)
+    assert abs(sizes.var() / 10.5 - 1) < 0.12
+    assert np.abs(masks.mean(axis=0) - 0.3).max() < 4.5 * math.sqrt(0.21 / 4000)
+
+
+@pytest.mark.parametrize("law", ["fixed-size", "bernoulli"])
+def test_masks_depend_on_seed_and_index_only(law: train.Law) -> None:
+    masks = draw_masks(60, 0, 20, seed=5, law=law)
+    np.testing.assert_array_equal(draw_masks(60, 13, 17, seed=5, law=law), masks[13:17])
+    assert len(np.unique(np.vstack([masks, draw_masks(60, 0, 20, seed=6, law=law)]), axis=0)) == 40
+    assert draw_masks(60, 4, 4, seed=5, law=law).shape == (0, 60)
+
+
+@each_recipe
+def test_images_outside_the_mask_have_no_influence(recipe: Recipe) -> None:
+    problem = small_problem()
+    mask = problem["masks"][:1]
+    changed = problem["images"].copy(), problem["labels"].copy()
+    changed[0][~mask[0]] = 99.0
+    changed[1][~mask[0]] = 0
+    expected = run(problem, recipe, masks=mask)
+    np.testing.assert_array_equal(run(problem, recipe, masks=mask, images=changed[0], labels=changed[1]), expected)
+    inside = problem["images"].copy()
+    inside[mask[0]] += 0.1
+    assert not np.array_equal(run(problem, recipe, masks=mask, images=inside), expected)
+
+
+@each_recipe
+def test_empty_full_and_one_class_masks_give_finite_margins(recipe: Recipe) -> None:
+    problem = small_problem()
+    masks = np.zeros((4, 41), dtype=np.bool_)
+    masks[1] = True
+    masks[2] = problem["labels"] == 1
+    masks[3, 6] = True
+    assert np.isfinite(run(problem, recipe, masks=masks)).all()
+    assert run(problem, recipe, masks=masks[:0]).shape == (0, 9)
+
+
+# -------------------------------------------------------------------------------------------------- real data
+
+
+def digits_margins(masks: NDArray[np.bool_], recipe: Recipe, first: int = 0) -> NDArray[np.float32]:
+    """Margins on 200 digits of models trained on subsets of as many digits as the masks have columns."""
+    images, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(images))
+    images, labels = (images[order] / 16).astype(np.float32).reshape(-1, 8, 8), labels[order]
+    n = masks.shape[1]
+    return train_margins(
+        images[:n],
+        labels[:n],
+        images[-200:],
+        labels[-200:],
+        masks,
+        first=first,
+        recipe=recipe,
+        seed=0,
+        n_classes=10,
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipe", "least"),
+    [
+        (Recipe(), 0.9),
+        (Recipe("softmax", learning_rate=0.1), 0.88),
+        (Recipe("convnet", 8, 150, 0.01, batch_size=32), 0.88),
+    ],
+    ids=["mlp", "softmax", "convnet"],
+)
+def test_models_trained_on_half_of_400_digits_are_accurate(recipe: Recipe, least: float) -> None:
+    margins = digits_margins(draw_masks(400, 0, 8, seed=0), recipe)
+    assert margins.dtype == np.float32
+    assert (margins > 0).mean() > least
+
+
+def test_a_linear_model_of_the_mask_explains_the_margins() -> None:
+    """Held-out R² of ridge regressions from masks to margins, on a training set small enough for a test."""
+    masks = draw_masks(60, 0, 1500, seed=0)
+    margins = digits_margins(masks, Recipe())
+    x, y = masks[:1000] - 0.5, margins[:1000]
+    theta = np.linalg.solve(x.T @ x + 10 * np.eye(60), x.T @ (y - y.mean(axis=0)))
+    left = margins[1000:] - y.mean(axis=0) - (masks[1000:] - 0.5) @ theta
+    assert np.mean(1 - left.var(axis=0) / margins[1000:].var(axis=0)) > 0.5
+
+
+# -------------------------------------------------------------------------------------------------- bad input
+
+NAN_IMAGES = np.full((41, 6, 5, 2), np.nan, dtype=np.float32)
+FLAT = {"images": np.zeros((41, 60), np.float32), "targets": np.zeros((9, 60), np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"images": NAN_IMAGES}, "`images` must be finite"),
+        ({"images": np.zeros(41, np.float32)}, r"`images` must be \(n, features\)"),
+        ({"targets": np.full((9, 6, 5, 2), np.inf, np.float32)}, "`targets` must be finite"),
+        ({"targets": np.zeros((9, 6, 5, 1), np.float32)}, "`targets` must have the same shape per image"),
+        ({"labels": np.zeros(40, np.int64)}, "`labels` must be one whole number for each image"),
+        ({"labels": np.zeros(41)}, "`labels` must be one whole number for each image"),
+        ({"labels": np.full(41, 3)}, r"`labels` must lie in 0\.\.n_classes-1"),
+        ({"target_labels": np.full(9, -1)}, r"`target_labels` must lie in 0\.\.n_classes-1"),
+        ({"masks": np.ones((2, 41))}, "`masks` must be boolean"),
+        ({"masks": np.ones((2, 40), np.bool_)}, "`masks` must be boolean"),
+        ({"first": -1}, "`first` must be at least 0"),
+        ({"n_classes": 1}, "`n_classes` must be at least 2"),
+        ({"seed": -1}, "`seed` must be a whole number from 0"),
+        ({"recipe": RECIPES["convnet"], **FLAT}, r"`images` must be \(n, H, W\)"),
+    ],
+)
+def test_bad_training_input_is_named(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        run(small_problem(), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"proportion": 0.0}, "`proportion` must lie strictly between 0 and 1"),
+        ({"proportion": 1.0}, "`proportion` must lie strictly between 0 and 1"),
+        ({"proportion": math.nan}, "`proportion` must lie strictly between 0 and 1"),
+        ({"law": "poisson"}, "`law` must be one of fixed-size, bernoulli"),
+        ({"first": 3}, "`first` must be at least 0 and at most `last`"),
+        ({"n_train": 0}, "`n_train` must be at least 1"),
+        ({"seed": 2**64}, "`seed` must be a whole number from 0"),
+    ],
+)
+def test_bad_mask_input_is_named(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        draw_masks(**({"n_train": 10, "first": 0, "last": 2, "seed": 0} | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"architecture": "resnet"}, "`architecture` must be one of softmax, mlp, convnet"),
+        ({"hidden": 0}, "`hidden` must be a whole number of at least 1"),
+        ({"steps": 1.5}, "`steps` must be a whole number of at least 1"),
+        ({"steps": None}, "`steps` must be a whole number of at least 1"),
+        ({"batch_size": 0}, "`batch_size` must be a whole number of at least 1"),
+        ({"learning_rate": 0.0}, "`learning_rate` must be a positive number"),
+        ({"learning_rate": math.nan}, "`learning_rate` must be a positive number"),
+        ({"weight_decay": -1.0}, "`weight_decay` must be zero or a positive number"),
+    ],
+)
+def test_bad_recipe_is_named(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Recipe(**changes)
