@@ -4,7 +4,7 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo simulate test lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
 # so an interrupted installation is done again.
@@ -14,8 +14,13 @@ $(VENV)/.made: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+# The whole pipeline on the embedded data: a findings report on real images and really trained models.
 demo: $(VENV)/.made
-	$(BIN)/datamodels-inf simulate all --out reports/simulation
+	$(BIN)/datamodels-inf run --config digits
+
+# The paper's synthetic experiments.
+simulate: $(VENV)/.made
+	$(BIN)/datamodels-inf simulate all
 
 test: lint
 	$(BIN)/python -m pytest

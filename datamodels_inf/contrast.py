@@ -28,12 +28,14 @@ class Contrast:
     interval: Welch's interval for Δ; the whole line if one side has fewer than two masks.
     pvalue: Wilcoxon's signed-rank test of D = 2r·(x_i − x_j), valid for H0 with τ = τ_X = 0.
     n_informative: masks that hold exactly one of the two.
+    statistic: the share of them with D > 0, ties counted half; ½ if there are none.
     """
 
     estimate: float
     interval: tuple[float, float]
     pvalue: float
     n_informative: int
+    statistic: float
     confidence: float
 
     def in_words(self, i: str = "i", j: str = "j", unit: str = "the margin on this target") -> str:
@@ -104,8 +106,10 @@ def _contrasts(sample: Sample, pairs: Ints, theta: ArrayLike, bias: float, confi
     results = []
     for pair in pairs:
         r, sign = _residuals(sample, pair, score, f)
-        p, n_informative = signed_rank_pvalue(2.0 * r * sign)
-        results.append(Contrast(*_welch(r[sign > 0], r[sign < 0], confidence), p, n_informative, confidence))
+        d = 2.0 * r * sign
+        share = float(np.mean((np.sign(d) + 1.0) / 2.0)) if d.size else 0.5
+        estimate, interval = _welch(r[sign > 0], r[sign < 0], confidence)
+        results.append(Contrast(estimate, interval, signed_rank_pvalue(d)[0], d.size, share, confidence))
     return results
 
 

@@ -4,9 +4,9 @@ For each target, with Z the masks' columns standardised to mean 0 and variance 1
 
     minimise  (1/2n)·‖y − b − Zw‖² + λ‖w‖₁.
 
-λ runs down a geometric path from λ_max, the smallest λ with w = 0. The λ with the least mean squared error on a validation
-block, the last rows of the fit, is used to fit all fit rows once more. Weights are reported in mask coding: they multiply
-the 0/1 masks themselves.
+λ runs down a geometric path from λ_max, the smallest λ with w = 0. The λ with the least mean squared error on a
+validation block, the last rows of the fit, is used to fit all fit rows once more. Weights are reported in mask coding:
+they multiply the 0/1 masks themselves.
 """
 
 from __future__ import annotations
@@ -104,12 +104,10 @@ def _check(
     if not 0.0 < ratio <= 1.0:
         raise ValueError(f"`lambda_ratio` must lie in (0, 1], but it is {ratio}.")
     if not 1 <= validation <= n - 2:
-        raise ValueError(
-            f"`validation_rows` must lie between 1 and {n - 2}, so that 2 rows are left, but it is {validation}."
-        )
+        raise ValueError(f"`validation_rows` must lie between 1 and {n - 2}, but it is {validation}.")
     needed = 3 * 8 * n * masks.n_train
     if needed > MAX_DENSE_BYTES:
         raise ValueError(
             f"`masks` of {n} × {masks.n_train} would need {needed / 2**30:.0f} GiB as a dense design, "
-            f"more than the {MAX_DENSE_BYTES / 2**30:.0f} GiB that this solver takes: fit fewer rows, or load fitted weights."
+            f"more than the {MAX_DENSE_BYTES / 2**30:.0f} GiB of this solver: fit fewer rows, or load fitted weights."
         )

@@ -22,8 +22,9 @@ def draw_pairs(
 ) -> Ints:
     """Rows (i, j, target) of the paper's CIFAR-10 experiment.
 
-    "paper": for every ordered pair of classes (a, b), `repeats` draws of a training image i of class a, a training image
-    j ≠ i of class b and one of `targets`; 10 classes and 20 repeats give 2000 tests. "paper-unordered": a ≤ b only, 1100.
+    "paper": for every ordered pair of classes (a, b), `repeats` draws of a training image i of class a, a training
+    image j ≠ i of class b and one of `targets`; 10 classes and 20 repeats give 2000 tests. "paper-unordered": a ≤ b
+    only, 1100.
     Draws are uniform, and a triple that was drawn before, in either order of i and j, is drawn again.
     """
     check_choice("design", design, ("paper", "paper-unordered"))

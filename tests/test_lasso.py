@@ -46,7 +46,7 @@ def test_finds_planted_effects_and_predicts_held_out_rows():
     fitted = fit_lasso(PackedMasks.from_bool(masks[:2000]), margins[:2000].astype(np.float16))
     assert np.abs(fitted.weight - theta).max() < 0.15
     quality = fitted.quality(masks[2000:], margins[2000:])
-    assert (quality.r2 > 0.8).all()
+    assert (quality.mse < 0.29).all()  # The noise has variance 0.25.
 
 
 def test_constant_targets_and_columns():

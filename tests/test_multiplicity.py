@@ -49,7 +49,8 @@ def test_nan_stays_and_does_not_disturb():
 def test_the_size_of_the_family_is_explicit():
     p = [0.01, np.nan, 0.2]
     np.testing.assert_allclose(adjust_pvalues(p, "bonferroni", n_hypotheses=3), [0.03, np.nan, 0.6])
-    np.testing.assert_allclose(adjust_pvalues(p, "bh", n_hypotheses=10), adjust_pvalues([0.01, 0.2, *[1] * 8], "bh")[[0, 0, 1]] * [1, np.nan, 1])
+    padded = adjust_pvalues([0.01, 0.2, *[1] * 8], "bh")
+    np.testing.assert_allclose(adjust_pvalues(p, "bh", n_hypotheses=10), [padded[0], np.nan, padded[1]])
     with pytest.raises(ValueError, match="`n_hypotheses` must be at least the 2"):
         adjust_pvalues(p, n_hypotheses=1)
 

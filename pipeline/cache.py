@@ -1,0 +1,209 @@
+"""Stages on disk: a folder per result, named by a hash of everything that made it.
+
+    <store>/<stage>/<key>/manifest.json   settings, inputs, code version, versions, times, checksums of the files
+    <store>/<stage>/<key>/…               the files
+
+The key is a hash of the stage's settings, its inputs' keys and its code version, so a result can be stale in no way but
+damage, which the checksums show. A folder is written under a temporary name and moved when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+ALWAYS_HASHED_BYTES = 256 * 2**20
+PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a stage's result is made from. Settings and inputs are JSON; the keys of inputs are stage names."""
+
+    stage: str
+    version: int
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        recipe = {"stage": self.stage, "version": self.version, "settings": self.settings, "inputs": self.inputs}
+        text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A stage's folder and what its manifest says."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        summary: dict[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
+
+
+class Store:
+    """The folder of all stages' results."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def folder(self, spec: Spec) -> Path:
+        return self.root / spec.stage / spec.key
+
+    def look_up(self, spec: Spec) -> tuple[Result | None, str]:
+        """(the intact result, "") or (None, the reason why the stage must run)."""
+        folder = self.folder(spec)
+        if not (folder / "manifest.json").is_file():
+            return None, self._what_changed(spec)
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            damage = _damage(folder, manifest["files"])
+        except (ValueError, KeyError, TypeError):
+            damage = f"{folder / 'manifest.json'} is damaged"
+        return (None, damage) if damage else (Result(folder, manifest), "")
+
+    def make(self, spec: Spec, work: Callable[[Path], dict[str, Any]]) -> Result:
+        """Run `work` in a temporary folder, describe what it wrote, and move it to its place."""
+        home = self.root / spec.stage
+        home.mkdir(parents=True, exist_ok=True)
+        temporary = home / f".tmp-{spec.key}-{os.getpid()}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        try:
+            started = time.monotonic()
+            summary = work(temporary)
+            _write_manifest(temporary, spec, summary, time.monotonic() - started)
+            shutil.rmtree(self.folder(spec), ignore_errors=True)
+            temporary.rename(self.folder(spec))
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        found, problem = self.look_up(spec)
+        if found is None:
+            raise OSError(f"{self.folder(spec)} was written but cannot be read back: {problem}")
+        return found
+
+    @contextmanager
+    def locked(self, say: Callable[[str], object]) -> Iterator[None]:
+        """One process at a time; the next one says whom it waits for. What a killed process left is removed."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        lock, holder = FileLock(self.root / ".lock"), self.root / ".lock-holder"
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
+            lock.acquire()
+        try:
+            holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
+            for leftover in self.root.glob("*/.tmp-*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            yield
+        finally:
+            holder.unlink(missing_ok=True)
+            lock.release()
+
+    def _what_changed(self, spec: Spec) -> str:
+        """Against the nearest earlier result of the stage: "test.repeats: 20 → 30"."""
+        earlier = [m for m in map(_read_manifest, (self.root / spec.stage).glob("*/manifest.json")) if m]
+        if not earlier:
+            return "not run before"
+        differences = [_differences(manifest, spec) for manifest in sorted(earlier, key=lambda m: str(m["made_at"]))]
+        nearest = min(reversed(differences), key=lambda changes: len(changes))
+        return "; ".join(nearest) or "its result is missing"
+
+
+def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:
+    """What is wrong with the files, or "". Very large files are read only if their time stamp has changed."""
+    for name, expected in files.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path} is missing"
+        stat = path.stat()
+        if stat.st_size != expected["bytes"]:
+            return f"{path} is damaged: {stat.st_size} bytes where {expected['bytes']} were written"
+        untouched = stat.st_size > ALWAYS_HASHED_BYTES and stat.st_mtime_ns == expected["mtime_ns"]
+        if not untouched and file_digest(path) != expected["sha256"]:
+            return f"{path} is damaged: its checksum has changed"
+    return ""
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write_manifest(folder: Path, spec: Spec, summary: dict[str, Any], seconds: float) -> None:
+    files = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        stat = path.stat()
+        entry = {"bytes": stat.st_size, "sha256": file_digest(path), "mtime_ns": stat.st_mtime_ns}
+        files[path.relative_to(folder).as_posix()] = entry
+    manifest = {
+        "stage": spec.stage,
+        "key": spec.key,
+        "version": spec.version,
+        "settings": spec.settings,
+        "inputs": spec.inputs,
+        "summary": summary,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 2),
+        "command": " ".join(sys.argv[1:]),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "files": files,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _differences(manifest: Mapping[str, Any], spec: Spec) -> list[str]:
+    changes = []
+    if manifest["version"] != spec.version:
+        changes.append(f"code version: {manifest['version']} → {spec.version}")
+    for name in sorted({*manifest["settings"], *spec.settings}):
+        old, new = manifest["settings"].get(name), json.loads(json.dumps(spec.settings.get(name)))
+        if old != new:
+            changes.append(f"{name}: {_short(old)} → {_short(new)}")
+    for name in spec.inputs:
+        if manifest["inputs"].get(name) != spec.inputs[name]:
+            changes.append(f"{name} changed")
+    return changes
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest if {"version", "settings", "inputs", "made_at"} <= manifest.keys() else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,191 @@
+"""The configuration: TOML, checked against these models; unknown keys and impossible values are refused by name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pipeline.errors import BadInputError
+
+Method: TypeAlias = Literal["swap", "swap-exact", "paired", "contrast"]
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(Section):
+    """Where masks, margins and images come from, and which rows are for the fit and which for the test."""
+
+    kind: Literal["embedded", "files"] = "embedded"
+    folder: Path | None = None
+    percent: Literal[10, 20, 50, 75] = 50
+    images: Path | None = None
+    fit_rows: Count = 8000
+    held_out_rows: Annotated[int, Field(ge=2)] = 4000
+
+    @model_validator(mode="after")
+    def _folder_is_given(self) -> Source:
+        if self.kind == "files" and self.folder is None:
+            raise ValueError("source.folder must name a folder when source.kind is 'files'")
+        return self
+
+
+class Fit(Section):
+    """How datamodels are fitted, or which file of weights is loaded."""
+
+    mode: Literal["lasso", "load"] = "lasso"
+    file: Path | None = None
+    targets: Literal["all"] | list[Annotated[int, Field(ge=0)]] = "all"
+    n_lambdas: Count = 100
+    lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.01
+    validation_rows: Count | None = None
+
+    @model_validator(mode="after")
+    def _file_is_given(self) -> Fit:
+        if self.mode == "load" and self.file is None:
+            raise ValueError("fit.file must name a .pt or .npz file of weights when fit.mode is 'load'")
+        return self
+
+
+class Test(Section):
+    """Which pairs are tested, how, and when a p-value is a finding."""
+
+    __test__ = False  # Not a test case of pytest's.
+
+    design: Literal["paper", "paper-unordered"] = "paper"
+    target_class: str = "3"
+    repeats: Count = 20
+    seed: Annotated[int, Field(ge=0)] = 0
+    method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
+    tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    alpha: Fraction = 0.2
+    correction: Literal["by", "bh", "holm", "bonferroni"] = "by"
+    allow_unexchangeable: bool = False
+
+    @model_validator(mode="after")
+    def _methods_fit(self) -> Test:
+        if len(set(self.method)) < len(self.method):
+            raise ValueError("test.method must not name a method twice")
+        if self.tau > 0 and "contrast" in self.method:
+            raise ValueError("test.method 'contrast' needs test.tau = 0: its signed-rank test is valid only there")
+        return self
+
+
+class Report(Section):
+    """What the report is called and how much it shows."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "digits"
+    title: str = "Which training images matter more?"
+    max_panels: Annotated[int, Field(ge=0)] = 50
+
+
+class Config(Section):
+    source: Source = Source()
+    fit: Fit = Fit()
+    test: Test = Test()
+    report: Report = Report()
+
+
+def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
+    """A named configuration or a TOML file, with `section.key=value` overrides applied."""
+    path = find_config(name_or_path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(f"the configuration {path} is not valid TOML: {error}.") from error
+    for override in overrides:
+        _apply(data, override)
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        raise BadInputError(f"configuration {name_or_path}: {_sentence(error)}") from error
+
+
+def find_config(name_or_path: str) -> Path:
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or "/" in name_or_path:
+        if not path.is_file():
+            raise BadInputError(f"--config {name_or_path}: there is no such file.")
+        return path
+    named = named_configs()
+    if name_or_path not in named:
+        known = ", ".join(sorted(named))
+        raise BadInputError(
+            f"--config {name_or_path}: no configuration of that name; there are {known}, or give a path."
+        )
+    return named[name_or_path]
+
+
+def named_configs() -> dict[str, Path]:
+    """Configurations that ship: inside the installed package, or `configs/` of the source tree."""
+    package = Path(__file__).parent
+    folder = package / "configs" if (package / "configs").is_dir() else package.parent / "configs"
+    return {path.stem: path for path in folder.glob("*.toml")}
+
+
+def to_toml(config: Config) -> str:
+    """The effective configuration, as TOML that reads back to the same; settings that are unset are left out."""
+    lines: list[str] = []
+    for section, values in config.model_dump(mode="json").items():
+        lines += [f"[{section}]", *(f"{k} = {_literal(v)}" for k, v in values.items() if v is not None), ""]
+    return "\n".join(lines)
+
+
+def _literal(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form.
+
+
+def _apply(data: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot and section and key):
+        raise BadInputError(f"--set {override}: give it as section.key=value.")
+    table = data.setdefault(section, {})
+    if not isinstance(table, dict):
+        raise BadInputError(f"--set {override}: {section} is not a section.")
+    table[key] = _value(text.strip())
+
+
+def _value(text: str) -> Any:
+    """A TOML value; what is none is taken as a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first problem: the key's name, what is wrong, and what is allowed."""
+    problem = error.errors()[0]
+    key = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"{key} is not a setting; {_allowed(problem['loc'])}."
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return f"{message}."
+    return f"{key} = {problem['input']!r}: {message[0].lower()}{message[1:]}."
+
+
+def _allowed(location: Sequence[int | str]) -> str:
+    model: type[BaseModel] = Config
+    for part in location[:-1]:
+        model = _section_type(model.model_fields, str(part))
+    return f"allowed are {', '.join(model.model_fields)}"
+
+
+def _section_type(fields: Mapping[str, Any], name: str) -> type[BaseModel]:
+    section: type[BaseModel] = fields[name].annotation
+    return section

@@ -1,0 +1,49 @@
+"""The report: the tests, their images and the verdict in words, as a page that opens without a network.
+
+`write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv and panels/finding-….png.
+The same content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from pipeline.files import whole_file
+from pipeline.report.content import COLUMNS, Content, Images, Row, groups_of
+from pipeline.report.page import page_of, shown
+from pipeline.report.panels import draw_overview, draw_panel
+from pipeline.report.tables import write_table
+
+__all__ = ["COLUMNS", "Content", "Images", "Row", "write_report"]
+
+
+def write_report(folder: Path, content: Content, progress: Callable[[int], object] | None = None) -> list[Path]:
+    """Write everything into the existing empty folder; return the paths written.
+
+    `progress(1)` is called after each panel. The page comes last: where it stands, the report is complete.
+    """
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise ValueError(f"`folder` must be an existing empty folder, but {folder} is not.")
+    groups = groups_of(content.rows)
+    panels, limit = shown(groups, content.max_panels)
+    findings = [finding.row for group in groups for finding in group.findings]
+    writers: dict[Path, Callable[[Path], object]] = {
+        folder / "tests.csv": partial(write_table, rows=content.rows),
+        folder / "findings.csv": partial(write_table, rows=findings),
+        folder / "overview.png": partial(draw_overview, groups=groups, content=content),
+    }
+    for finding in panels:
+        path = folder / "panels" / f"finding-{finding.number:03d}.png"
+        path.parent.mkdir(exist_ok=True)
+        writers[path] = partial(draw_panel, finding=finding, content=content, limit=limit)
+    writers[folder / "index.html"] = lambda path: path.write_text(
+        page_of(content, groups), encoding="utf-8", newline="\n"
+    )
+    for path, write in writers.items():
+        with whole_file(path) as temporary:
+            write(temporary)
+        if progress is not None and path.parent != folder:
+            progress(1)
+    return list(writers)

@@ -1,0 +1,58 @@
+"""Where an effect and its interval lie on a line around zero, as fractions: the page and the pictures draw the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from pipeline.report.content import Row
+
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+LONGEST = 10.0  # a bar longer than so many usual ones is cut, else it would squeeze all others into a dot
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Fractions of the line from −limit (0) to +limit (1). An open end goes on beyond the line.
+
+    side: "raises" or "lowers" where the interval lies on one side of zero, else "unsure".
+    """
+
+    effect: float
+    low: float
+    high: float
+    open_low: bool
+    open_high: bool
+    side: str
+
+
+def common_limit(rows: Sequence[Row]) -> float:
+    """The end of a line around zero that is the same for all `rows`, so that their bars can be compared by eye."""
+    reaches = [reach for row in rows if (reach := _reach(row)) > 0.0]
+    if not reaches:
+        return 1.0
+    target = min(max(reaches), LONGEST * median(reaches))
+    power = 10.0 ** math.floor(math.log10(target))
+    return next((step * power for step in STEPS if step * power >= target), 10.0 * power)
+
+
+def bar_of(row: Row, limit: float) -> Bar | None:
+    """The bar of one test, or None if its effect could not be estimated."""
+    if not math.isfinite(row.effect):
+        return None
+    low = row.effect if math.isnan(row.effect_low) else row.effect_low
+    high = row.effect if math.isnan(row.effect_high) else row.effect_high
+    side = "raises" if row.effect_low > 0.0 else "lowers" if row.effect_high < 0.0 else "unsure"
+    effect, start, end = (_fraction(value, limit) for value in (row.effect, low, high))
+    return Bar(effect, start, end, open_low=low < -limit, open_high=high > limit, side=side)
+
+
+def _reach(row: Row) -> float:
+    """The largest finite distance from zero."""
+    return max((abs(v) for v in (row.effect, row.effect_low, row.effect_high) if math.isfinite(v)), default=0.0)
+
+
+def _fraction(value: float, limit: float) -> float:
+    return (min(max(value / limit, -1.0), 1.0) + 1.0) / 2.0

@@ -1,0 +1,135 @@
+"""Numbers and sentences: the one place that turns a value into text, for the page and for the pictures alike."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from pipeline.report.content import Content, Group, Row
+
+CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NOT_KNOWN = "not known"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """`value` to so many significant digits, as one prints it: 0.0312, −1.5, 5 × 10⁻⁵, ∞."""
+    if math.isnan(value):
+        return NOT_KNOWN
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    mantissa, _, exponent = format(abs(value), f".{digits}g").partition("e")
+    power = f" × 10{str(int(exponent)).translate(SUPERSCRIPTS)}" if exponent else ""
+    return f"{'−' if value < 0 else ''}{mantissa}{power}"
+
+
+def pvalue(value: float) -> str:
+    """A p-value; one that underflowed to 0 is known to be tiny, not to be 0."""
+    return "< 10⁻³⁰⁰" if value == 0.0 else number(value)
+
+
+def p_equals(value: float) -> str:
+    """ "p = 0.0123", or "p < 10⁻³⁰⁰"."""
+    text = pvalue(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def percent(share: float) -> str:
+    """0.2 as "20 %"."""
+    return f"{100.0 * share:.4g} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """ "1 pair", "2 pairs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def effect_texts(row: Row) -> tuple[str, str, str]:
+    """The effect and the ends of its interval, all with the decimals that the width of the interval deserves."""
+    places = _decimals(row.effect, row.effect_low, row.effect_high)
+    return _fixed(row.effect, places), _fixed(row.effect_low, places), _fixed(row.effect_high, places)
+
+
+def effect_and_interval(row: Row) -> str:
+    """ "0.31 (0.22 to 0.40)", for tables."""
+    if not math.isfinite(row.effect):
+        return "not estimated"
+    effect, low, high = effect_texts(row)
+    return effect if math.isnan(row.effect_low) or math.isnan(row.effect_high) else f"{effect} ({low} to {high})"
+
+
+def sentence(row: Row, unit: str) -> str:
+    """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …"."""
+    this, that = image_name("this", row.class_i, row.i), image_name("that", row.class_j, row.j)
+    if not math.isfinite(row.effect):
+        return f"For training on {this} instead of {that}, the effect could not be estimated."
+    effect, low, high = effect_texts(row)
+    what = _change(row.effect, effect.lstrip("−"), unit)
+    if row.effect_low > 0.0:
+        return f"Training on {this} instead of {that} {what}, 95 % interval {low} to {high}."
+    if row.effect_high < 0.0:  # "lowers by": both ends change sign with the verb
+        return f"Training on {this} instead of {that} {what}, 95 % interval {high.lstrip('−')} to {low.lstrip('−')}."
+    return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
+
+
+def unbroken(text: str) -> str:
+    """`text` for a page that breaks lines: "95 %" and "train 12" stay together."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=\btrain) (?=\d)", "\N{NO-BREAK SPACE}", text)
+
+
+def image_name(article: str, label: str, index: int) -> str:
+    """ "this dog (train 12)"."""
+    return f"{article} {label or 'image'} (train {index})"
+
+
+def verdict(group: Group, content: Content) -> str:
+    """The answer of one method in one sentence."""
+    found, tests = len(group.findings), group.n_tests
+    if found == 0:
+        who = "The one pair tested was not" if tests == 1 else f"None of the {tests} pairs was"
+        return f"{who} found to influence its target differently{content.beyond}, {promise(content)}."
+    pairs = "pair" if tests == 1 else "pairs"
+    what = "influences its" if found == 1 else "influence their"
+    return f"{found} of {tests} {pairs} {what} target differently{content.beyond}, {promise(content)}."
+
+
+def promise(content: Content) -> str:
+    """What the correction for many tests guarantees, as the end of a sentence."""
+    if content.correction in ("holm", "bonferroni"):
+        return f"with at most {_article(content.alpha)} {percent(content.alpha)} chance of any false finding"
+    return f"at a false discovery rate of {content.alpha:g}"
+
+
+def _article(share: float) -> str:
+    """ "an 8 % chance", "a 20 % chance"."""
+    return "an" if percent(share).startswith(("8", "11 ", "11.", "18 ", "18.")) else "a"
+
+
+def _change(effect: float, size: str, unit: str) -> str:
+    if effect == 0.0:
+        return f"leaves the {unit} on the target as it is"
+    return f"{'raises' if effect > 0 else 'lowers'} the {unit} on the target by {size}"
+
+
+def _unsure(row: Row, low: str, high: str) -> str:
+    """Why the sign of the effect is not settled by its interval."""
+    if math.isnan(row.effect_low) or math.isnan(row.effect_high):
+        return "no interval is known"
+    if row.effect_low == -math.inf and row.effect_high == math.inf:
+        return "its 95 % interval is the whole line, so even the sign is open"
+    return f"the 95 % interval of Δ, {low} to {high}, contains zero"
+
+
+def _decimals(effect: float, low: float, high: float) -> int:
+    """Two significant digits of the interval's width, and at least one of the effect."""
+    width = high - low
+    sizes = [width / 10.0] if math.isfinite(width) and width > 0.0 else [abs(effect) / 100.0]
+    sizes.append(abs(effect))
+    return max([0, *(-math.floor(math.log10(size)) for size in sizes if math.isfinite(size) and size > 0.0)])
+
+
+def _fixed(value: float, places: int) -> str:
+    if not math.isfinite(value) or places > 5 or abs(value) >= 1e6:
+        return number(value)
+    text = f"{abs(value):.{places}f}"
+    return f"−{text}" if value < 0.0 and float(text) != 0.0 else text

@@ -1,0 +1,134 @@
+"""The four stages in their order: what is cached, what runs and why, and the report in its place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from pipeline.cache import Result, Spec, Store, file_digest
+from pipeline.config import Config
+from pipeline.files import make_folder, whole_file
+from pipeline.stages import download, fit, report, test
+
+Stage: TypeAlias = Literal["download", "fit", "test", "report"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+class Pipeline:
+    """One configuration on one store."""
+
+    def __init__(
+        self,
+        config: Config,
+        store: Path,
+        reports: Path,
+        *,
+        command: str = "",
+        force: Iterable[str] = (),
+        quiet: bool = False,
+        threads: int | None = None,
+        say: Callable[[str], object] = lambda line: None,
+    ) -> None:
+        self.config = config
+        self.store = Store(store)
+        self.reports = reports
+        self.command = command
+        self.force = set(force)
+        self.quiet = quiet
+        self.threads = threads
+        self.say = say
+
+    def specs(self) -> dict[Stage, Spec]:
+        """Every stage's recipe; known before anything runs."""
+        specs: dict[Stage, Spec] = {"download": Spec("download", download.VERSION, download.settings(self.config))}
+        specs["fit"] = Spec("fit", fit.VERSION, fit.settings(self.config), _keys(specs))
+        specs["test"] = Spec("test", test.VERSION, test.settings(self.config), _keys(specs))
+        specs["report"] = Spec("report", report.VERSION, report.settings(self.config), _keys(specs))
+        return specs
+
+    def run(self, last: Stage) -> Result:
+        """Run or find every stage up to `last`; publish the report if that is the last one."""
+        make_folder(self.store.root, "--store")
+        if last == "report":
+            make_folder(self.reports, "--reports")
+        with self.store.locked(self.say):
+            results: dict[str, Result] = {}
+            for name, spec in self.specs().items():
+                results[name] = self._stage(name, spec, results)
+                if name == last:
+                    break
+            if last == "report":
+                self._publish(results["report"])
+        return results[last]
+
+    def _stage(self, name: Stage, spec: Spec, inputs: dict[str, Result]) -> Result:
+        found, reason = self.store.look_up(spec)
+        if found is not None and name not in self.force:
+            self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
+            return found
+        self.say(f"{name:<9} running  {reason or 'forced'}")
+        made = self.store.make(spec, lambda folder: self._work(name, folder, inputs))
+        self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
+        return made
+
+    def _work(self, name: Stage, folder: Path, inputs: dict[str, Result]) -> dict[str, Any]:
+        from pipeline.stages.context import Data, Fitted
+
+        if name == "download":
+            return download.run(self.config, folder, self.quiet)
+        data = Data.of(inputs["download"])
+        if name == "fit":
+            return fit.run(self.config, data, folder, self.quiet)
+        if name == "test":
+            return test.run(self.config, data, Fitted.of(inputs["fit"]), folder, self.quiet, self.threads)
+        return report.run(self.config, inputs, folder, self.quiet, self.command)
+
+    def _publish(self, result: Result) -> None:
+        """Copy the report to <reports>/<name>, file by file and each whole; what an older report left there goes."""
+        home = self.reports / self.config.report.name
+        home.mkdir(parents=True, exist_ok=True)
+        files: dict[str, dict[str, Any]] = result.manifest["files"]
+        listed = home / ".files"
+        stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
+        for name in stale:
+            (home / name).unlink(missing_ok=True)
+        for name, entry in files.items():
+            place = home / name
+            if place.is_file() and file_digest(place) == entry["sha256"]:
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(place) as temporary:
+                shutil.copyfile(result.folder / name, temporary)
+        with whole_file(listed) as temporary:
+            temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
+        self.say(f"{'':<9} report   {home / 'index.html'}")
+
+
+def _keys(specs: dict[Stage, Spec]) -> dict[str, str]:
+    return {str(name): spec.key for name, spec in specs.items()}
+
+
+def describe(result: Result) -> str:
+    """A stage's result in a few words."""
+    s = result.summary
+    stage = result.manifest["stage"]
+    if stage == "download":
+        words = f"{s['n_models']:,} models × {s['n_train']:,} images, {s['n_targets']:,} targets"
+    elif stage == "fit":
+        quality = "unknown" if s["r2_median"] is None else f"{s['r2_median']:.2f}"
+        words = f"{s['n_targets']:,} targets, median held-out R² {quality}"
+    elif stage == "test":
+        words = f"{s['n_tests']:,} pairs by {', '.join(s['methods'])}"
+    else:
+        words = ", ".join(f"{count} findings by {method}" for method, count in s["n_findings"].items())
+    return f"{words}; {human_bytes(result.n_bytes)}"
+
+
+def human_bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

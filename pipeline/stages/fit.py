@@ -1,0 +1,126 @@
+"""Stage 2, fit: a LASSO datamodel for each target on the fit rows, or weights loaded from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from datamodels_inf.datamodel import Datamodel, detect_coding
+from pipeline.config import Config
+from pipeline.errors import BadInputError
+from pipeline.stages.context import Data, progress_bar
+
+VERSION = 1
+CODING_ROWS = 10_000
+CODING_TARGETS = 200
+
+
+def settings(config: Config) -> dict[str, Any]:
+    fit = config.fit
+    chosen = {"fit.mode": fit.mode, "fit.targets": fit.targets}
+    if fit.mode == "lasso":
+        names = ("n_lambdas", "lambda_ratio", "validation_rows")
+        return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
+    if fit.file is None or not fit.file.is_file():
+        raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt or .npz file of weights.")
+    stat = fit.file.stat()
+    return {**chosen, "fit.file": [str(fit.file), stat.st_size, stat.st_mtime_ns]}
+
+
+def run(config: Config, data: Data, out: Path, quiet: bool) -> dict[str, Any]:
+    targets = _targets(config, data.n_targets)
+    datamodel, facts = (_lasso if config.fit.mode == "lasso" else _load)(config, data, targets, quiet)
+    quality = datamodel.quality(data.held_out_masks, np.asarray(data.held_out_margins[:, targets]))
+    np.savez(out / "datamodel.npz", weight=datamodel.weight, bias=datamodel.bias, lam=datamodel.lam, targets=targets)
+    np.savez(out / "quality.npz", r2=quality.r2, spearman=quality.spearman, mse=quality.mse)
+    return {
+        **facts,
+        "n_targets": len(targets),
+        "r2_median": _median(quality.r2),
+        "spearman_median": _median(quality.spearman),
+        "n_nonzero_median": float(np.median(datamodel.n_nonzero)),
+    }
+
+
+def _median(values: NDArray[np.float64]) -> float | None:
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 6) if known.size else None
+
+
+def _targets(config: Config, n_targets: int) -> NDArray[np.int64]:
+    if config.fit.targets == "all":
+        return np.arange(n_targets)
+    targets = np.array(config.fit.targets, np.int64)
+    if targets.size == 0 or targets.max() >= n_targets or len(np.unique(targets)) < targets.size:
+        raise BadInputError(f'fit.targets must be different numbers from 0 to {n_targets - 1}, or "all".')
+    return targets
+
+
+def _lasso(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -> tuple[Datamodel, dict[str, Any]]:
+    from datamodels_inf.lasso import fit_lasso
+
+    fit = config.fit
+    # One thread: the sums, and so the last bits of the weights, then do not depend on the number of cores.
+    with progress_bar(len(targets), "target", "fit", quiet) as advance, threadpool_limits(1):
+        try:
+            datamodel = fit_lasso(
+                data.fit_masks,
+                np.asarray(data.fit_margins[:, targets]),
+                n_lambdas=fit.n_lambdas,
+                lambda_ratio=fit.lambda_ratio,
+                validation_rows=fit.validation_rows,
+                progress=advance,
+            )
+        except ValueError as error:
+            raise BadInputError(f"the fit cannot be made: {error}") from error
+    return datamodel, {"coding": "mask"}
+
+
+def _load(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -> tuple[Datamodel, dict[str, Any]]:
+    """Weights of a file. Their coding is detected on fit rows, which are not tested."""
+    path = config.fit.file
+    assert path is not None
+    arrays = _read_weights(path)
+    weight, bias = arrays["weight"], arrays["bias"]
+    if weight.shape != (data.n_train, data.n_targets) or bias.shape != (data.n_targets,):
+        raise BadInputError(
+            f"fit.file {path} must hold weight of shape ({data.n_train}, {data.n_targets}) and bias of shape "
+            f"({data.n_targets},), but they are {weight.shape} and {bias.shape}."
+        )
+    lam = arrays.get("lam", np.full(len(bias), np.nan))
+    chosen = targets[:CODING_TARGETS]
+    try:
+        report = detect_coding(
+            weight[:, chosen],
+            bias[chosen],
+            data.fit_masks[:CODING_ROWS],
+            np.asarray(data.fit_margins[:CODING_ROWS, chosen]),
+        )
+        datamodel = Datamodel(weight[:, targets], bias[targets], lam[targets], report.coding).in_mask_coding()
+    except ValueError as error:
+        raise BadInputError(f"fit.file {path} does not fit this data: {error}") from error
+    facts = {"coding": report.coding, "mse_mask": report.mse_mask, "mse_signed": report.mse_signed}
+    return datamodel, {**facts, "mse_constant": report.constant_mse}
+
+
+def _read_weights(path: Path) -> dict[str, NDArray[np.float64]]:
+    """weight, bias and, where there, lam; of a .pt file with tensors only, or of an .npz without pickles."""
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as file:
+                found = {name: np.asarray(file[name]) for name in ("weight", "bias", "lam") if name in file}
+        else:
+            import torch
+
+            content = torch.load(path, map_location="cpu", weights_only=True)
+            found = {name: np.asarray(content[name]) for name in ("weight", "bias", "lam") if name in content}
+        if not {"weight", "bias"} <= found.keys():
+            raise ValueError("it has no weight and bias")
+        return {name: np.asarray(array, np.float64) for name, array in found.items()}
+    except Exception as error:
+        reason = " ".join(str(error).split())[:120]
+        raise BadInputError(f"fit.file {path} is not a file of weights ({type(error).__name__}: {reason}).") from error

@@ -1,0 +1,119 @@
+"""The store: keys, damage, atomic folders, reasons, and two processes at once."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pipeline.cache import Spec, Store
+
+SPEC = Spec("fit", 1, {"fit.n": 3, "fit.mode": "lasso"}, {"download": "abc"})
+
+
+def write(folder):
+    (folder / "sub").mkdir()
+    (folder / "a.txt").write_text("hello")
+    (folder / "sub" / "b.bin").write_bytes(bytes(1000))
+    return {"size": 1005}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def test_make_then_find(store):
+    made = store.make(SPEC, write)
+    found, reason = store.look_up(SPEC)
+    assert (found, reason) == (made, "")
+    assert found.summary == {"size": 1005}
+    assert found.n_bytes == 1005
+    manifest = json.loads((found.folder / "manifest.json").read_text())
+    assert manifest["settings"] == SPEC.settings
+    assert manifest["inputs"] == SPEC.inputs
+    assert set(manifest["files"]) == {"a.txt", "sub/b.bin"}
+    assert {"python", "numpy", "datamodels-inf"} <= manifest["versions"].keys()
+
+
+@pytest.mark.parametrize("other", [
+    Spec("test", 1, SPEC.settings, SPEC.inputs),
+    Spec("fit", 2, SPEC.settings, SPEC.inputs),
+    Spec("fit", 1, {**SPEC.settings, "fit.n": 4}, SPEC.inputs),
+    Spec("fit", 1, {**SPEC.settings, "fit.new": None}, SPEC.inputs),
+    Spec("fit", 1, SPEC.settings, {"download": "abd"}),
+])  # fmt: skip
+def test_the_key_depends_on_everything(other):
+    assert other.key != SPEC.key
+    assert Spec("fit", 1, dict(reversed(SPEC.settings.items())), SPEC.inputs).key == SPEC.key
+
+
+@pytest.mark.parametrize(("harm", "words"), [
+    (lambda f: (f / "a.txt").write_text("hellO"), "a.txt is damaged: its checksum has changed"),
+    (lambda f: (f / "a.txt").write_text("hell"), "a.txt is damaged: 4 bytes where 5 were written"),
+    (lambda f: (f / "sub" / "b.bin").unlink(), "b.bin is missing"),
+    (lambda f: (f / "manifest.json").write_text("{"), "manifest.json is damaged"),
+    (lambda f: (f / "manifest.json").write_text("{}"), "manifest.json is damaged"),
+])  # fmt: skip
+def test_damage_is_noticed_named_and_mended(store, harm, words):
+    harm(store.make(SPEC, write).folder)
+    found, reason = store.look_up(SPEC)
+    assert found is None
+    assert words in reason
+    assert store.make(SPEC, write).summary == {"size": 1005}
+    assert store.look_up(SPEC)[0] is not None
+
+
+def test_reasons_name_what_changed(store):
+    assert store.look_up(SPEC)[1] == "not run before"
+    store.make(SPEC, write)
+    store.make(Spec("fit", 1, {"fit.n": 9, "fit.mode": "load"}, {"download": "xyz"}), write)
+    assert store.look_up(Spec("fit", 1, {**SPEC.settings, "fit.n": 5}, SPEC.inputs))[1] == "fit.n: 3 → 5"
+    assert store.look_up(Spec("fit", 2, SPEC.settings, SPEC.inputs))[1] == "code version: 1 → 2"
+    assert store.look_up(Spec("fit", 1, SPEC.settings, {"download": "new"}))[1] == "download changed"
+
+
+def test_a_failure_leaves_nothing(store):
+    def fail(folder):
+        write(folder)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.make(SPEC, fail)
+    assert list((store.root / "fit").iterdir()) == []
+    assert store.look_up(SPEC)[1] == "not run before"
+
+
+def test_what_a_killed_process_left_is_removed(store):
+    leftover = store.root / "fit" / ".tmp-0123-99999"
+    leftover.mkdir(parents=True)
+    (leftover / "half.npy").write_text("x")
+    with store.locked(lambda line: None):
+        assert not leftover.exists()
+
+
+def test_the_second_process_waits_and_says_for_whom(store):
+    code = (
+        "import sys, time; from pathlib import Path; from pipeline.cache import Store\n"
+        "with Store(Path(sys.argv[1])).locked(print):\n    print('mine', flush=True); time.sleep(3)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, store.root], stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "mine\n"
+    said, start = [], time.monotonic()
+    with store.locked(said.append):
+        assert time.monotonic() - start > 0.5
+    assert said[0].startswith(f"waiting for process {other.pid} ")
+    other.communicate(timeout=30)
+    assert not (store.root / ".lock-holder").exists()
+
+
+def test_a_killed_holder_does_not_block(store):
+    code = (
+        "import os, sys; from pathlib import Path; from pipeline.cache import Store\n"
+        "with Store(Path(sys.argv[1])).locked(print):\n    os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, store.root], check=False)
+    with store.locked(lambda line: pytest.fail(line)):
+        assert str(os.getpid()) in (store.root / ".lock-holder").read_text()

@@ -1,0 +1,83 @@
+"""Configurations: named ones, overrides, and a sentence for everything that is wrong."""
+
+import pytest
+
+from pipeline.config import Config, load_config, named_configs, to_toml
+from pipeline.errors import BadInputError
+
+
+@pytest.mark.parametrize("name", sorted(named_configs()))
+def test_named_configs_are_valid_and_print_as_toml_that_reads_back(name, tmp_path):
+    config = load_config(name, [])
+    (tmp_path / "copy.toml").write_text(to_toml(config))
+    assert load_config(str(tmp_path / "copy.toml"), []) == config
+
+
+def test_the_default_is_the_papers_design():
+    test = load_config("digits", []).test
+    assert (test.design, test.repeats, test.method, test.alpha, test.tau) == ("paper", 20, ["swap"], 0.2, 0.0)
+    assert load_config("cifar10", []).source.held_out_rows == 10_000
+
+
+def test_overrides_are_toml_values_or_strings():
+    config = load_config(
+        "digits",
+        [
+            "test.alpha=0.05",
+            "test.target_class='8'",
+            "test.method=[\"swap\", 'paired']",
+            "report.name=my-run",
+            "fit.targets=[1,2]",
+        ],
+    )
+    assert config.test.alpha == 0.05
+    assert config.test.target_class == "8"
+    assert config.test.method == ["swap", "paired"]
+    assert config.report.name == "my-run"
+    assert config.fit.targets == [1, 2]
+
+
+@pytest.mark.parametrize(("override", "parts"), [
+    ("test.alfa=0.1", ["test.alfa is not a setting", "alpha", "design"]),
+    ("tests.alpha=0.1", ["tests is not a setting", "source, fit, test, report"]),
+    ("test.alpha=2", ["test.alpha = 2", "less than 1"]),
+    ("test.alpha=often", ["test.alpha = 'often'", "valid number"]),
+    ("test.method=magic", ["test.method.0 = 'magic'", "'swap', 'swap-exact', 'paired' or 'contrast'"]),
+    ("test.method=[]", ["test.method", "at least 1 item"]),
+    ("test.method=[\"swap\",\"swap\"]", ["must not name a method twice"]),
+    ("test.repeats=0", ["test.repeats = 0", "greater than or equal to 1"]),
+    ("test.tau=-1", ["test.tau = -1"]),
+    ("source.kind=web", ["source.kind = 'web'", "'embedded' or 'files'"]),
+    ("source.kind=files", ["source.folder must name a folder"]),
+    ("fit.mode=load", ["fit.file must name"]),
+    ("report.name=../escape", ["report.name = '../escape'"]),
+    ("alpha=0.1", ["section.key=value"]),
+    ("test.alpha", ["section.key=value"]),
+])  # fmt: skip
+def test_bad_settings_are_refused_by_name(override, parts):
+    with pytest.raises(BadInputError) as caught:
+        load_config("digits", [override])
+    for part in parts:
+        assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_contrast_needs_tau_zero():
+    with pytest.raises(BadInputError, match=r"'contrast' needs test\.tau = 0"):
+        load_config("digits", ["test.method=contrast", "test.tau=0.1"])
+
+
+def test_bad_files(tmp_path):
+    with pytest.raises(BadInputError, match="there are cifar10, digits"):
+        load_config("digit", [])
+    with pytest.raises(BadInputError, match="no such file"):
+        load_config(str(tmp_path / "none.toml"), [])
+    (tmp_path / "bad.toml").write_text("[test\nalpha = ")
+    with pytest.raises(BadInputError, match="not valid TOML"):
+        load_config(str(tmp_path / "bad.toml"), [])
+
+
+def test_defaults_are_the_digits_config():
+    assert load_config("digits", ["report.title='x'"]).model_dump(exclude={"report"}) == Config().model_dump(
+        exclude={"report"}
+    )
