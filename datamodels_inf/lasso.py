@@ -30,7 +30,7 @@ def fit_lasso(
     margins: NDArray[np.floating[Any]],
     *,
     n_lambdas: int = 100,
-    lambda_ratio: float = 0.01,
+    lambda_ratio: float = 0.001,
     validation_rows: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Datamodel:

@@ -253,6 +253,8 @@ def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, propo
     c, q = abs(effect) / noise, 2.0 * proportion * (1.0 - proportion)
     pi = unpaired_win_probability(c, q)
     p = float(ndtr(c / np.sqrt(2.0)))
+    if p - 0.5 < 1e-8:
+        raise ValueError("`effect` is too small: more than 10^12 models would be needed.")
     noether = (float(ndtri(1.0 - alpha / 2.0)) + float(ndtri(power))) ** 2 / (3.0 * (p - 0.5) ** 2)
     return Plan(
         effect,

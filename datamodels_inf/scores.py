@@ -35,7 +35,7 @@ def on_grid(theta: Floats) -> Floats:
     if total == 0.0:
         return theta.copy()
     exponent = int(np.ceil(np.log2(total))) + int(np.log2(LARGEST_EXACT_INTEGER)) - 52
-    return np.asarray(np.ldexp(np.rint(np.ldexp(theta, -exponent)), exponent), np.float64)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(theta, -exponent)), exponent) + 0.0, np.float64)  # No −0.
 
 
 def columns_of(x: Features, indices: Ints) -> NDArray[np.generic]:

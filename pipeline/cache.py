@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -26,6 +27,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from pipeline.files import file_digest
+
+LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
 ALWAYS_HASHED_BYTES = 256 * 2**20
 PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -77,11 +81,10 @@ class Store:
         folder = self.folder(spec)
         if not (folder / "manifest.json").is_file():
             return None, self._what_changed(spec)
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            damage = _damage(folder, manifest["files"])
-        except (ValueError, KeyError, TypeError):
-            damage = f"{folder / 'manifest.json'} is damaged"
+        manifest = _read_manifest(folder / "manifest.json")
+        if manifest is None:
+            return None, f"{folder / 'manifest.json'} is damaged"
+        damage = _damage(folder, manifest["files"]) or _outside_damage(folder, manifest["summary"])
         return (None, damage) if damage else (Result(folder, manifest), "")
 
     def make(self, spec: Spec, work: Callable[[Path], dict[str, Any]]) -> Result:
@@ -117,7 +120,8 @@ class Store:
         try:
             holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
             for leftover in self.root.glob("*/.tmp-*"):
-                shutil.rmtree(leftover, ignore_errors=True)
+                if LEFTOVER.fullmatch(leftover.name):
+                    shutil.rmtree(leftover, ignore_errors=True)
             yield
         finally:
             holder.unlink(missing_ok=True)
@@ -148,9 +152,25 @@ def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:
     return ""
 
 
-def file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
+    """What is wrong with the rows that a stage uses of files outside its folder, which later runs may add rows to.
+
+    They are read only if the file's time stamp is not the one noted beside it after our own last write.
+    """
+    for name, ranges in summary.get("outside", {}).items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path.resolve()} is missing"
+        if _read(path.with_name("mtime")) == str(path.stat().st_mtime_ns):
+            continue
+        with path.open("rb") as file:
+            for start, length, digest in ranges:
+                file.seek(start)
+                if hashlib.sha256(file.read(length)).hexdigest() != digest:
+                    return (
+                        f"{path.resolve()} is damaged: the checksum of bytes {start}..{start + length - 1} has changed"
+                    )
+    return ""
 
 
 def _write_manifest(folder: Path, spec: Spec, summary: dict[str, Any], seconds: float) -> None:
@@ -172,7 +192,14 @@ def _write_manifest(folder: Path, spec: Spec, summary: dict[str, Any], seconds: 
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "files": files,
     }
+    manifest["checksum"] = _manifest_checksum(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
+    """Of all but itself: later stages read parameters from a manifest."""
+    body = {name: value for name, value in manifest.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def _differences(manifest: Mapping[str, Any], spec: Spec) -> list[str]:
@@ -195,11 +222,13 @@ def _short(value: Any) -> str:
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
+    """A manifest as it was written, or None."""
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        intact = manifest["checksum"] == _manifest_checksum(manifest)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return manifest if {"version", "settings", "inputs", "made_at"} <= manifest.keys() else None
+    return manifest if intact else None
 
 
 def _read(path: Path) -> str:

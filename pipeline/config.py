@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pipeline.errors import BadInputError
 
 Method: TypeAlias = Literal["swap", "swap-exact", "paired", "contrast"]
-Count: TypeAlias = Annotated[int, Field(ge=1)]
+Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
+Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -20,24 +21,47 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _targets(value: Any) -> Any:
+    """Refused here, with the key's own name: a union of types would answer for each of them."""
+    numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
+    if value != "all" and not (numbers and len(set(value)) == len(value)):
+        raise ValueError(f'fit.targets = {value!r}: it must be "all" or a list of different whole numbers from 0')
+    return value
+
+
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 class Source(Section):
     """Where masks, margins and images come from, and which rows are for the fit and which for the test."""
 
-    kind: Literal["embedded", "files"] = "embedded"
+    kind: Literal["embedded", "files", "madrylab", "http"] = "embedded"
     folder: Path | None = None
     percent: Literal[10, 20, 50, 75] = 50
+    bucket: str = "madrylab-datamodels"
+    prefix: str = "cifar"
+    endpoint_url: str | None = None
+    region: str | None = None
+    masks_url: str | None = None
+    margins_url: str | None = None
+    weights_url: str | None = None
+    masks_sha256: Digest | None = None
+    margins_sha256: Digest | None = None
+    weights_sha256: Digest | None = None
     images: Path | None = None
+    mirrors: list[str] = []
     fit_rows: Count = 8000
-    held_out_rows: Annotated[int, Field(ge=2)] = 4000
+    held_out_rows: Annotated[int, Field(ge=2, strict=True)] = 4000
 
     @model_validator(mode="after")
-    def _folder_is_given(self) -> Source:
+    def _place_is_given(self) -> Source:
+        if self.kind == "embedded" and (self.folder is not None or self.images is not None):
+            raise ValueError("source.folder and source.images are not for source.kind 'embedded', which has its own")
         if self.kind == "files" and self.folder is None:
             raise ValueError("source.folder must name a folder when source.kind is 'files'")
+        if self.kind == "http" and (self.masks_url is None or self.margins_url is None):
+            raise ValueError("source.masks_url and source.margins_url must be given when source.kind is 'http'")
         return self
 
 
@@ -46,16 +70,10 @@ class Fit(Section):
 
     mode: Literal["lasso", "load"] = "lasso"
     file: Path | None = None
-    targets: Literal["all"] | list[Annotated[int, Field(ge=0)]] = "all"
+    targets: Annotated[Literal["all"] | list[int], BeforeValidator(_targets)] = "all"
     n_lambdas: Count = 100
-    lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.01
+    lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
     validation_rows: Count | None = None
-
-    @model_validator(mode="after")
-    def _file_is_given(self) -> Fit:
-        if self.mode == "load" and self.file is None:
-            raise ValueError("fit.file must name a .pt or .npz file of weights when fit.mode is 'load'")
-        return self
 
 
 class Test(Section):
@@ -66,7 +84,7 @@ class Test(Section):
     design: Literal["paper", "paper-unordered"] = "paper"
     target_class: str = "3"
     repeats: Count = 20
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, strict=True)] = 0
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
     alpha: Fraction = 0.2
@@ -95,6 +113,13 @@ class Config(Section):
     fit: Fit = Fit()
     test: Test = Test()
     report: Report = Report()
+
+    @model_validator(mode="after")
+    def _weights_are_given(self) -> Config:
+        comes_with_source = self.source.kind == "madrylab" or self.source.weights_url is not None
+        if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
+            raise ValueError("fit.file must name a .pt or .npz file of weights when fit.mode is 'load'")
+        return self
 
 
 def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:

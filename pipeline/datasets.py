@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.cifar10 import ARCHIVE_MD5, NPM_SHA256, Batch, read_cifar10
 from pipeline.errors import BadInputError
-from pipeline.files import whole_file
+from pipeline.files import save_arrays
 
 ARRAYS = ("train", "train_labels", "targets", "target_labels", "class_names")
 DIGIT_CLASSES = 10
@@ -44,14 +44,7 @@ class ImageSet:
 
     def save(self, path: Path) -> None:
         """Write a compressed .npz without pickles; equal content gives equal bytes."""
-        arrays = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
-        with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-            for name, array in arrays.items():
-                # np.savez_compressed would write the time of day into the file.
-                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(entry, "w", force_zip64=True) as stream:
-                    np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+        save_arrays(path, {name: np.asarray(getattr(self, name)) for name in ARRAYS}, compress=True)
 
     @classmethod
     def load(cls, path: Path) -> ImageSet:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
+
+PART = ".part-"
+"""Beginning of the names of files that are being written; a killed process may leave one."""
+HASHED_BYTES = 256 * 2**20
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, of the same ending; moved over it when the block ends well, deleted when not."""
-    handle, name = mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    handle, name = mkstemp(prefix=PART, suffix=path.suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -26,6 +36,33 @@ def whole_file(path: Path) -> Iterator[Path]:
             temporary.unlink()
 
 
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def identity(path: Path) -> Any:
+    """What tells the content of a file, or of all files of a folder, from another: checksums, of very large files the
+    place, size and time. JSON."""
+    if path.is_dir():
+        files = (p for p in sorted(path.rglob("*")) if p.is_file() and not p.name.startswith("."))
+        return {p.relative_to(path).as_posix(): identity(p) for p in files}
+    stat = path.stat()
+    if stat.st_size <= HASHED_BYTES:
+        return file_digest(path)
+    return [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], *, compress: bool = False) -> None:
+    """An .npz without pickles and without the time of day, so that equal arrays give equal bytes."""
+    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+            with archive.open(entry, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+
+
 def make_folder(path: Path, option: str) -> Path:
     """`path` as a writable folder, made if missing."""
     try:
@@ -35,3 +72,12 @@ def make_folder(path: Path, option: str) -> Path:
     if not os.access(path, os.W_OK):
         raise BadInputError(f"{option} {path} is not writable; name another folder.")
     return path
+
+
+def human_bytes(count: float) -> str:
+    """ "12.3 MB"."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from pipeline.cache import Result, Spec, Store, file_digest
+from pipeline.cache import Result, Spec, Store
 from pipeline.config import Config
-from pipeline.files import make_folder, whole_file
+from pipeline.files import PART, file_digest, human_bytes, make_folder, whole_file
 from pipeline.stages import download, fit, report, test
 
 Stage: TypeAlias = Literal["download", "fit", "test", "report"]
@@ -30,23 +30,26 @@ class Pipeline:
         quiet: bool = False,
         threads: int | None = None,
         say: Callable[[str], object] = lambda line: None,
+        confirm: Callable[[str], bool] = lambda question: True,
+        dry_run: bool = False,
     ) -> None:
         self.config = config
         self.store = Store(store)
         self.reports = reports
         self.command = command
-        self.force = set(force)
+        self.force = dict.fromkeys(force, "forced")
         self.quiet = quiet
         self.threads = threads
         self.say = say
+        self.manners = download.Manners(say, confirm, dry_run, quiet)
 
-    def specs(self) -> dict[Stage, Spec]:
-        """Every stage's recipe; known before anything runs."""
-        specs: dict[Stage, Spec] = {"download": Spec("download", download.VERSION, download.settings(self.config))}
-        specs["fit"] = Spec("fit", fit.VERSION, fit.settings(self.config), _keys(specs))
-        specs["test"] = Spec("test", test.VERSION, test.settings(self.config), _keys(specs))
-        specs["report"] = Spec("report", report.VERSION, report.settings(self.config), _keys(specs))
-        return specs
+    def specs(self) -> Iterator[tuple[Stage, Spec]]:
+        """Every stage's recipe, in order; known before anything runs."""
+        keys: dict[str, str] = {}
+        for name, module in (("download", download), ("fit", fit), ("test", test), ("report", report)):
+            spec = Spec(name, module.VERSION, module.settings(self.config), dict(keys))
+            keys[name] = spec.key
+            yield name, spec  # type: ignore[misc]
 
     def run(self, last: Stage) -> Result:
         """Run or find every stage up to `last`; publish the report if that is the last one."""
@@ -55,7 +58,7 @@ class Pipeline:
             make_folder(self.reports, "--reports")
         with self.store.locked(self.say):
             results: dict[str, Result] = {}
-            for name, spec in self.specs().items():
+            for name, spec in self.specs():
                 results[name] = self._stage(name, spec, results)
                 if name == last:
                     break
@@ -68,16 +71,19 @@ class Pipeline:
         if found is not None and name not in self.force:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found
-        self.say(f"{name:<9} running  {reason or 'forced'}")
+        self.say(f"{name:<9} running  {reason or self.force[name]}")
         made = self.store.make(spec, lambda folder: self._work(name, folder, inputs))
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
+        if found is not None and _checksums(found) != _checksums(made):
+            for later in STAGES[STAGES.index(name) + 1 :]:
+                self.force.setdefault(later, f"{name} was made again and is not what it was")
         return made
 
     def _work(self, name: Stage, folder: Path, inputs: dict[str, Result]) -> dict[str, Any]:
         from pipeline.stages.context import Data, Fitted
 
         if name == "download":
-            return download.run(self.config, folder, self.quiet)
+            return download.run(self.config, self.store.root, folder, self.manners)
         data = Data.of(inputs["download"])
         if name == "fit":
             return fit.run(self.config, data, folder, self.quiet)
@@ -92,8 +98,8 @@ class Pipeline:
         files: dict[str, dict[str, Any]] = result.manifest["files"]
         listed = home / ".files"
         stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
-        for name in stale:
-            (home / name).unlink(missing_ok=True)
+        for path in (*(home / name for name in stale), *home.rglob(f"{PART}*")):
+            path.unlink(missing_ok=True)
         for name, entry in files.items():
             place = home / name
             if place.is_file() and file_digest(place) == entry["sha256"]:
@@ -106,8 +112,8 @@ class Pipeline:
         self.say(f"{'':<9} report   {home / 'index.html'}")
 
 
-def _keys(specs: dict[Stage, Spec]) -> dict[str, str]:
-    return {str(name): spec.key for name, spec in specs.items()}
+def _checksums(result: Result) -> dict[str, str]:
+    return {name: entry["sha256"] for name, entry in result.manifest["files"].items()}
 
 
 def describe(result: Result) -> str:
@@ -124,11 +130,3 @@ def describe(result: Result) -> str:
     else:
         words = ", ".join(f"{count} findings by {method}" for method, count in s["n_findings"].items())
     return f"{words}; {human_bytes(result.n_bytes)}"
-
-
-def human_bytes(count: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"

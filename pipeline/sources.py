@@ -7,17 +7,18 @@ copied into the store as bit-packed masks, float16 margins and images.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cache import file_digest
 from pipeline.config import Source
 from pipeline.errors import BadInputError
+from pipeline.files import file_digest, identity
 
 FORMAT = "datamodels-inf source 1"
 EMBEDDED = Path(__file__).parent / "embedded" / "digits"
@@ -33,9 +34,6 @@ class Files:
     n_train: int | None
     images: Path | None
     digests: Mapping[Path, str] = field(default_factory=dict)
-
-    def all(self) -> list[Path]:
-        return [path for path in (self.masks, self.margins, self.images) if path is not None]
 
 
 def find_files(source: Source) -> Files:
@@ -75,22 +73,21 @@ def _released_files(folder: Path, source: Source) -> Files:
 
 
 def fingerprint(source: Source) -> dict[str, Any]:
-    """What identifies the content: checksums of the embedded set, names, sizes and times of the user's files."""
-    files = find_files(source)
+    """What identifies the content: checksums, of very large files the place, size and time."""
     if source.kind == "embedded":
         return {"embedded": file_digest(EMBEDDED / "manifest.json")}
-    found = {}
-    for path in files.all():
-        if not path.exists():
-            raise BadInputError(f"{path} does not exist; the source is not complete.")
-        stat = path.stat()
-        found[str(path)] = [stat.st_size, stat.st_mtime_ns]
-    return {"files": found}
-
-
-def copy_arrays(source: Source, out: Path, progress: Callable[[int], object]) -> dict[str, int]:
-    """The first `fit_rows` and the last `held_out_rows` rows into masks.npy (bits) and margins.npy (float16)."""
     files = find_files(source)
+    found = {}
+    for name, path in (("masks", files.masks), ("margins", files.margins), ("images", files.images)):
+        if path is not None:
+            if not path.exists():
+                raise BadInputError(f"{path} does not exist; the source is not complete.")
+            found[f"content of {name}"] = identity(path)
+    return found
+
+
+def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int], object]) -> dict[str, Any]:
+    """The first `fit_rows` and the last `held_out_rows` rows into masks.npy (bits) and margins.npy."""
     for path, digest in files.digests.items():
         if path.is_file() and file_digest(path) != digest:
             raise BadInputError(f"{path} is damaged: its checksum is not that of its manifest; get the set again.")
@@ -102,18 +99,25 @@ def copy_arrays(source: Source, out: Path, progress: Callable[[int], object]) ->
             f"but it holds {margins.dtype} of shape {margins.shape}."
         )
     kept = _kept_rows(source, len(masks))
-    width = (n_train + 7) // 8
-    packed_out = _new(out / "masks.npy", np.uint8, (len(kept), width))
-    margins_out = _new(out / "margins.npy", np.float16, (len(kept), margins.shape[1]))
-    for start in range(0, len(kept), CHUNK_ROWS):
-        rows = kept[start : start + CHUNK_ROWS]
-        part = slice(start, start + len(rows))
-        packed_out[part] = masks[rows] if files.n_train is not None else _pack(files.masks, masks[rows])
-        margins_out[part] = _finite(files.margins, margins[rows])
-        progress(len(rows))
-    packed_out.flush()
-    margins_out.flush()
-    return {"n_models": len(kept), "n_train": n_train, "n_targets": int(margins.shape[1])}
+    with (
+        _new(out / "masks.npy", np.dtype(np.uint8), (len(kept), (n_train + 7) // 8)) as masks_out,
+        _new(out / "margins.npy", margins.dtype, (len(kept), margins.shape[1])) as margins_out,
+    ):
+        for start in range(0, len(kept), CHUNK_ROWS):
+            rows = kept[start : start + CHUNK_ROWS]
+            bits = masks[rows] if files.n_train is not None else _pack(files.masks, masks[rows])
+            masks_out.write(np.ascontiguousarray(bits).tobytes())
+            margins_out.write(_finite(files.margins, margins[rows]).tobytes())
+            progress(len(rows))
+    return {
+        "n_models": len(kept),
+        "n_train": n_train,
+        "n_targets": int(margins.shape[1]),
+        "masks_file": "masks.npy",
+        "margins_file": "margins.npy",
+        "fit": [0, source.fit_rows],
+        "held_out": [source.fit_rows, len(kept)],
+    }
 
 
 def _kept_rows(source: Source, n_models: int) -> NDArray[np.int64]:
@@ -162,15 +166,16 @@ def _pack(path: Path, rows: NDArray[Any]) -> NDArray[np.uint8]:
         raise BadInputError(f"{path}: {error}") from error
 
 
-def _finite(path: Path, rows: NDArray[Any]) -> NDArray[np.float16]:
-    with np.errstate(over="ignore"):
-        half = np.asarray(rows).astype(np.float16)
-    if not np.isfinite(half).all():
-        raise BadInputError(
-            f"{path} holds a margin that is NaN, infinite or too large for float16; mend or drop the row."
-        )
-    return half
+def _finite(path: Path, rows: NDArray[Any]) -> NDArray[Any]:
+    if not np.isfinite(rows).all():
+        raise BadInputError(f"{path} holds a margin that is NaN or infinite; mend or drop the row.")
+    return np.ascontiguousarray(rows)
 
 
-def _new(path: Path, dtype: Any, shape: tuple[int, int]) -> Any:
-    return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+@contextmanager
+def _new(path: Path, dtype: np.dtype[Any], shape: tuple[int, int]) -> Iterator[BinaryIO]:
+    """An .npy file whose rows are written one after the other: a full disk is an error then, not a dead process."""
+    with path.open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        yield file

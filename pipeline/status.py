@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pipeline.run import Pipeline, describe
+from pipeline.errors import BadInputError
+from pipeline.run import STAGES, Pipeline, describe
 
 
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
     """One line per stage of this configuration, then the other results in the store."""
     yield f"store {pipeline.store.root}"
-    stale = False
-    specs = pipeline.specs()
-    for name, spec in specs.items():
-        found, reason = pipeline.store.look_up(spec)
-        if found is not None:
-            again = "  (would run again: an earlier stage will)" if stale else ""
-            yield f"  {name:<9} {spec.key}  cached, {_age(found.manifest['made_at'])} old: {describe(found)}{again}"
-        else:
-            stale = True
-            yield f"  {name:<9} {spec.key}  would run: {reason}"
-    others = _other_results(pipeline, {pipeline.store.folder(spec).name for spec in specs.values()})
+    keys = set()
+    try:
+        for name, spec in pipeline.specs():
+            keys.add(spec.key)
+            found, reason = pipeline.store.look_up(spec)
+            if found is not None and name not in pipeline.force:
+                yield f"  {name:<9} {spec.key}  cached, {_age(found.manifest['made_at'])} old: {describe(found)}"
+            else:
+                yield f"  {name:<9} {spec.key}  would run: {reason or pipeline.force[name]}"
+    except BadInputError as error:
+        yield f"  from here on nothing can run: {error}"
+    others = sum(
+        path.parent.name not in keys for s in STAGES for path in pipeline.store.root.glob(f"{s}/*/manifest.json")
+    )
     if others:
         yield f"  and {others} results of other configurations"
 
@@ -32,8 +36,3 @@ def _age(made_at: str) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{max(0.0, seconds):.0f} seconds"
-
-
-def _other_results(pipeline: Pipeline, keys: set[str]) -> int:
-    manifests = pipeline.store.root.glob("*/*/manifest.json")
-    return sum(path.parent.name not in keys for path in manifests)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,9 +39,28 @@ def train_from_options(options: Mapping[str, Any]) -> Iterator[str]:
     )
     if not 0.0 < job.proportion < 1.0:
         raise BadInputError(f"--proportion {job.proportion} must lie strictly between 0 and 1.")
+    if round(job.proportion * job.n_train) in (0, job.n_train):
+        raise BadInputError(
+            f"--proportion {job.proportion} of {job.n_train} images is none or all of them; change one."
+        )
     train_source(job, images, out, options["workers"] or os.cpu_count() or 1, options["quiet"])
     yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
-    yield f"Use them: datamodels-inf run --set source.kind=files --set source.folder={out}"
+    yield f"Use them: {_next_command(job, images, out)}"
+
+
+def _next_command(job: Job, images: ImageSet, out: Path) -> str:
+    """A `run` on this set that works as it stands."""
+    held_out = max(2, job.n_models // 3)
+    settings = {
+        "source.kind": "files",
+        "source.folder": str(out),
+        "source.fit_rows": job.n_models - held_out,
+        "source.held_out_rows": held_out,
+        "test.target_class": images.class_names[int(images.target_labels[0])],
+        "report.name": job.dataset,
+    }
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return shlex.join(["datamodels-inf", "run", *words])
 
 
 def _digest(images: ImageSet) -> str:

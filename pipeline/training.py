@@ -12,25 +12,29 @@ cores nor the order. A finished chunk is kept in `.parts`; a killed run goes on 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
 from datamodels_inf.train import Law, Recipe, draw_masks, train_margins
-from pipeline.cache import file_digest
 from pipeline.datasets import ImageSet, as_float
 from pipeline.errors import BadInputError
-from pipeline.files import make_folder, whole_file
+from pipeline.files import file_digest, make_folder, whole_file
 from pipeline.sources import FORMAT
 from pipeline.stages.context import progress_bar
 
@@ -54,12 +58,21 @@ class Job:
 
 def train_source(job: Job, images: ImageSet, out: Path, workers: int, quiet: bool) -> Path:
     """Make the source folder `out`, or go on with it; a folder of another job is left alone."""
-    make_folder(out, "--out")
     parts = out / ".parts"
     if (out / "manifest.json").is_file():
         _check_same(out / "manifest.json", job, "holds a set made with other settings")
+        _check_whole(out)
         return out
+    make_folder(out, "--out")
     _claim(parts, job)
+    with FileLock(parts / "lock"):
+        if not (out / "manifest.json").is_file():  # Else another process made it while this one waited.
+            _finish(job, images, parts, out, workers, quiet)
+    shutil.rmtree(parts, ignore_errors=True)
+    return out
+
+
+def _finish(job: Job, images: ImageSet, parts: Path, out: Path, workers: int, quiet: bool) -> None:
     missing = [start for start in range(0, job.n_models, CHUNK) if not _part(parts, start).is_file()]
     with progress_bar(job.n_models, "model", f"train {job.dataset}", quiet) as advance:
         advance(job.n_models - sum(min(CHUNK, job.n_models - start) for start in missing))
@@ -68,8 +81,6 @@ def train_source(job: Job, images: ImageSet, out: Path, workers: int, quiet: boo
                 np.save(temporary, margins)
             advance(len(margins))
     _assemble(job, images, parts, out)
-    shutil.rmtree(parts)
-    return out
 
 
 def _train(job: Job, images: ImageSet, starts: list[int], workers: int) -> Iterator[tuple[int, NDArray[np.float16]]]:
@@ -79,12 +90,25 @@ def _train(job: Job, images: ImageSet, starts: list[int], workers: int) -> Itera
     with ProcessPoolExecutor(
         min(workers, len(starts)), mp_context=get_context("spawn"), initializer=_start_worker, initargs=(job, images)
     ) as pool:
-        futures = {pool.submit(_train_in_worker, start): start for start in starts}
+        with _interrupts_ignored():  # Workers inherit it: a Ctrl-C is the parent's to answer.
+            futures = {pool.submit(_train_in_worker, start): start for start in starts}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _of_this_worker: list[tuple[Job, ImageSet]] = []
@@ -95,6 +119,15 @@ def _start_worker(job: Job, images: ImageSet) -> None:
 
     torch.set_num_threads(1)
     _of_this_worker.append((job, images))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker must not outlive a parent that was killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _train_in_worker(start: int) -> NDArray[np.float16]:
@@ -116,7 +149,11 @@ def train_chunk(job: Job, images: ImageSet, start: int, count: int = CHUNK) -> N
         seed=job.seed,
         n_classes=len(images.class_names),
     )
-    return margins.astype(np.float16)
+    with np.errstate(over="ignore"):
+        half = margins.astype(np.float16)
+    if not np.isfinite(half).all():
+        raise BadInputError("the training diverged: margins are infinite or NaN; lower --learning-rate.")
+    return half
 
 
 def _part(parts: Path, start: int) -> Path:
@@ -143,6 +180,13 @@ def _check_same(path: Path, job: Job, problem: str) -> None:
         found = None
     if found != asdict(job):
         raise BadInputError(f"{path.parent} {problem}; give --out another folder.")
+
+
+def _check_whole(out: Path) -> None:
+    digests = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["sha256"]
+    for name, digest in digests.items():
+        if not (out / name).is_file() or file_digest(out / name) != digest:
+            raise BadInputError(f"{out / name} is missing or damaged; delete {out} and make the set again.")
 
 
 def _assemble(job: Job, images: ImageSet, parts: Path, out: Path) -> None:

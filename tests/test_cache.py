@@ -20,6 +20,12 @@ def write(folder):
     return {"size": 1005}
 
 
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "store")
@@ -56,6 +62,8 @@ def test_the_key_depends_on_everything(other):
     (lambda f: (f / "sub" / "b.bin").unlink(), "b.bin is missing"),
     (lambda f: (f / "manifest.json").write_text("{"), "manifest.json is damaged"),
     (lambda f: (f / "manifest.json").write_text("{}"), "manifest.json is damaged"),
+    (lambda f: (f / "manifest.json").write_text("[]"), "manifest.json is damaged"),
+    (lambda f: edit(f / "manifest.json", '"size": 1005', '"size": 1006'), "manifest.json is damaged"),
 ])  # fmt: skip
 def test_damage_is_noticed_named_and_mended(store, harm, words):
     harm(store.make(SPEC, write).folder)
@@ -87,11 +95,13 @@ def test_a_failure_leaves_nothing(store):
 
 
 def test_what_a_killed_process_left_is_removed(store):
-    leftover = store.root / "fit" / ".tmp-0123-99999"
-    leftover.mkdir(parents=True)
-    (leftover / "half.npy").write_text("x")
+    leftover, foreign = store.root / "fit" / ".tmp-0123456789abcdef-99999", store.root / "mine" / ".tmp-precious"
+    for folder in (leftover, foreign):
+        folder.mkdir(parents=True)
+        (folder / "half.npy").write_text("x")
     with store.locked(lambda line: None):
         assert not leftover.exists()
+        assert foreign.exists()
 
 
 def test_the_second_process_waits_and_says_for_whom(store):

@@ -24,7 +24,7 @@ def test_overrides_are_toml_values_or_strings():
         "digits",
         [
             "test.alpha=0.05",
-            "test.target_class='8'",
+            "test.target_class=8",
             "test.method=[\"swap\", 'paired']",
             "report.name=my-run",
             "fit.targets=[1,2]",
@@ -47,9 +47,15 @@ def test_overrides_are_toml_values_or_strings():
     ("test.method=[\"swap\",\"swap\"]", ["must not name a method twice"]),
     ("test.repeats=0", ["test.repeats = 0", "greater than or equal to 1"]),
     ("test.tau=-1", ["test.tau = -1"]),
-    ("source.kind=web", ["source.kind = 'web'", "'embedded' or 'files'"]),
+    ("source.kind=web", ["source.kind = 'web'", "'embedded', 'files', 'madrylab' or 'http'"]),
     ("source.kind=files", ["source.folder must name a folder"]),
     ("fit.mode=load", ["fit.file must name"]),
+    ("fit.targets=7", ["fit.targets = 7", "a list of different whole numbers"]),
+    ("fit.targets=[1,-2]", ["fit.targets = [1, -2]"]),
+    ("test.repeats=true", ["test.repeats = True", "valid integer"]),
+    ("source.images=x.npz", ["are not for source.kind 'embedded'"]),
+    ("source.kind=http", ["source.masks_url and source.margins_url must be given"]),
+    ("source.masks_sha256=abc", ["source.masks_sha256 = 'abc'"]),
     ("report.name=../escape", ["report.name = '../escape'"]),
     ("alpha=0.1", ["section.key=value"]),
     ("test.alpha", ["section.key=value"]),
@@ -68,7 +74,7 @@ def test_contrast_needs_tau_zero():
 
 
 def test_bad_files(tmp_path):
-    with pytest.raises(BadInputError, match="there are cifar10, digits"):
+    with pytest.raises(BadInputError, match="there are cifar10, cifar10-10pct"):
         load_config("digit", [])
     with pytest.raises(BadInputError, match="no such file"):
         load_config(str(tmp_path / "none.toml"), [])

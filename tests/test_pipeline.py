@@ -144,6 +144,8 @@ def test_status_says_what_is_there_and_what_would_run_and_why(first):
     assert "fit.n_lambdas: 100 → 7" in output
     assert output.count("would run") == 3
     assert "would run: not run before" in ok(folder, "status", "--store", "elsewhere")
+    assert "fit" in ok(folder, "status", "--force", "fit").partition("forced")[0].splitlines()[-1]
+    assert "nothing can run" in ok(folder, "status", "--set", "fit.mode=load", "--set", "fit.file=none.pt")
     assert not (folder / "elsewhere").exists()
 
 
@@ -351,6 +353,57 @@ def test_released_layout_with_lasso_and_fewer_rows(tmp_path):
     np.testing.assert_array_equal(margins, np.concatenate([expected[:150], expected[-50:]]))
 
 
+def test_the_key_is_of_the_content_not_of_its_place(tmp_path):
+    released(tmp_path / "cifar")
+    ok(tmp_path, "download", *FILES)
+    (tmp_path / "cifar").rename(tmp_path / "moved")
+    moved = [word.replace("cifar", "moved") for word in FILES]
+    assert states(ok(tmp_path, "download", *moved))["download"] == "cached"
+    images = tmp_path / "moved" / "images.npz"
+    from pipeline.datasets import ImageSet
+
+    old = ImageSet.load(images)
+    ImageSet(255 - old.train, old.train_labels, old.targets, old.target_labels, old.class_names).save(images)
+    output = ok(tmp_path, "download", *moved)
+    assert states(output)["download"] == "running"
+    assert "content of images" in output
+
+
+def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
+    from pipeline.files import identity
+
+    (tmp_path / "batches").mkdir()
+    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abc")
+    stat = (tmp_path / "batches" / "data_batch_1").stat()
+    before = identity(tmp_path / "batches")
+    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abd")
+    os.utime(tmp_path / "batches" / "data_batch_1", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert identity(tmp_path / "batches") != before
+
+
+def test_wide_margins_keep_their_precision(tmp_path):
+    released(tmp_path / "cifar")
+    margins = np.load(tmp_path / "cifar" / "data" / "test_margins_50pct.npy").astype(np.float32) + np.float32(3000.3)
+    np.save(tmp_path / "cifar" / "data" / "test_margins_50pct.npy", margins)
+    ok(tmp_path, "run", *FILES)
+    np.testing.assert_array_equal(np.load(next((tmp_path / "data" / "download").glob("*/margins.npy"))), margins)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    """A file-size limit stands for the full disk: the write fails, and the process must not die of it."""
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    done = call(tmp_path, "run", *SMALL, preexec_fn=limit)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "File too large" in done.stderr
+    assert not list(tmp_path.glob("data/*/.tmp-*"))
+
+
 def test_a_changed_source_file_is_noticed(tmp_path):
     released(tmp_path / "cifar")
     ok(tmp_path, "run", *FILES)
@@ -385,6 +438,11 @@ def hostile_weights(folder):
     torch.save({"weight": Hostile()}, folder / "datamodels" / "test_50pct.pt")
 
 
+def lam_of_other_length(folder):
+    content = torch.load(folder / "datamodels" / "test_50pct.pt")
+    torch.save({**content, "lam": torch.ones(9)}, folder / "datamodels" / "test_50pct.pt")
+
+
 def masks_are(array):
     return lambda folder: np.save(folder / "data" / "train_masks_50pct.npy", array)
 
@@ -412,6 +470,8 @@ BAD = {
     "no images": ((lambda f: (f / "images.npz").unlink(),), (), "images.npz does not exist"),
     "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),
     "no such target": ((), ("--set", "fit.targets=[99]"), "fit.targets must be different numbers from 0 to 7"),
+    "images of the embedded set": ((), ("--set", "source.kind=embedded"), "are not for source.kind 'embedded'"),
+    "bad lam": ((lam_of_other_length,), LOAD, "must hold lam of shape (8,)"),
     "target of other class": ((), ("--set", "fit.targets=[0]"), "no fitted target is of test.target_class 'dog'"),
     "too many repeats": ((), ("--set", "test.repeats=5000"), "`repeats` must be at most"),
     "validation too long": ((), ("--set", "fit.validation_rows=200"), "`validation_rows` must lie between"),
@@ -452,10 +512,8 @@ def test_unexchangeable_masks_can_be_tested_all_the_same_and_the_report_warns(tm
 
 
 def test_a_failure_while_working_is_exit_code_one_and_verbose_shows_where(tmp_path):
-    if os.geteuid() == 0:
-        (tmp_path / "data" / "fit").mkdir(parents=True)
-        (tmp_path / "data" / "fit").rmdir()
-        (tmp_path / "data" / "fit").write_text("a file where a folder must be")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "fit").write_text("a file where a folder must be")
     done = call(tmp_path, "run", *SMALL)
     assert done.returncode == 1
     assert done.stderr.startswith("datamodels-inf: failed: ")

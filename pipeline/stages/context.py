@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,50 +22,69 @@ from pipeline.datasets import ImageSet
 @contextmanager
 def progress_bar(total: int, unit: str, what: str, quiet: bool) -> Iterator[Any]:
     """A bar with rate and remaining time; none when quiet or when nobody watches."""
-    with tqdm(total=total, unit=unit, desc=what, disable=quiet or None, dynamic_ncols=True, leave=False) as bar:
+    scale = {"unit_scale": True, "unit_divisor": 1000} if unit == "B" else {}
+    with tqdm(
+        total=total, unit=unit, desc=what, disable=quiet or None, dynamic_ncols=True, leave=False, **scale
+    ) as bar:
         yield bar.update
 
 
 @dataclass(frozen=True)
 class Data:
-    """What the download stage left in the store; arrays are memory-mapped."""
+    """What the download stage left in the store; arrays are memory-mapped.
+
+    The rows for the fit (none if weights are loaded and only held-out rows were fetched) and for the test are two runs
+    of rows of one file. Of margins, only some targets' columns may have been kept.
+    """
 
     folder: Path
-    n_train: int
-    fit_rows: int
+    summary: Mapping[str, Any]
 
     @classmethod
     def of(cls, result: Result) -> Data:
-        return cls(result.folder, int(result.summary["n_train"]), int(result.summary["fit_rows"]))
+        return cls(result.folder, result.summary)
+
+    @property
+    def n_train(self) -> int:
+        return int(self.summary["n_train"])
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.summary["n_targets"])
+
+    @property
+    def weights_file(self) -> Path | None:
+        """Weights that came with the source."""
+        name = self.summary.get("weights")
+        return None if name is None else self.folder / name
 
     @cached_property
     def _masks(self) -> PackedMasks:
-        return PackedMasks(np.load(self.folder / "masks.npy", mmap_mode="r"), self.n_train)
+        return PackedMasks(np.load(self.folder / self.summary["masks_file"], mmap_mode="r"), self.n_train)
 
     @cached_property
     def _margins(self) -> NDArray[np.float16]:
-        margins: NDArray[np.float16] = np.load(self.folder / "margins.npy", mmap_mode="r")
+        margins: NDArray[np.float16] = np.load(self.folder / self.summary["margins_file"], mmap_mode="r")
         return margins
 
     @property
     def fit_masks(self) -> PackedMasks:
-        return self._masks[: self.fit_rows]
+        return self._masks.rows(*self.summary["fit"])
 
     @property
     def held_out_masks(self) -> PackedMasks:
-        return self._masks[self.fit_rows :]
+        return self._masks.rows(*self.summary["held_out"])
 
-    @property
-    def fit_margins(self) -> NDArray[np.float16]:
-        return self._margins[: self.fit_rows]
+    def fit_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        return self._columns(slice(*self.summary["fit"]), targets)
 
-    @property
-    def held_out_margins(self) -> NDArray[np.float16]:
-        return self._margins[self.fit_rows :]
+    def held_out_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        return self._columns(slice(*self.summary["held_out"]), targets)
 
-    @property
-    def n_targets(self) -> int:
-        return int(self._margins.shape[1])
+    def _columns(self, rows: slice, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        kept: list[int] | None = self.summary.get("columns")
+        columns = targets if kept is None else np.array([kept.index(t) for t in targets.tolist()])
+        return np.asarray(self._margins[rows][:, columns])
 
     @cached_property
     def images(self) -> ImageSet | None:

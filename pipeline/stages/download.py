@@ -2,50 +2,129 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.config import Config
 from pipeline.datasets import ImageSet, load_cifar10
-from pipeline.errors import BadInputError
-from pipeline.sources import copy_arrays, find_files, fingerprint
+from pipeline.errors import BadInputError, StoppedEarly
+from pipeline.files import identity
+from pipeline.sources import Files, copy_arrays, find_files, fingerprint
 from pipeline.stages.context import progress_bar
 
 VERSION = 1
+REMOTE = ("madrylab", "http")
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a download asks and tells: the question before it costs money, and where lines go."""
+
+    say: Callable[[str], object]
+    confirm: Callable[[str], bool]
+    dry_run: bool
+    quiet: bool
 
 
 def settings(config: Config) -> dict[str, Any]:
     source = config.source
-    return {
+    common = {
         "source.kind": source.kind,
         "source.fit_rows": source.fit_rows,
         "source.held_out_rows": source.held_out_rows,
-        "source.content": fingerprint(source),
     }
+    if source.kind not in REMOTE:
+        return {**common, **fingerprint(source)}
+    from pipeline.remote import source as remote
+
+    return {**common, **remote.settings(config), "content of images": _images_identity(source.images)}
 
 
-def run(config: Config, out: Path, quiet: bool) -> dict[str, Any]:
+def _images_identity(path: Path | None) -> Any:
+    if path is None:
+        return None
+    if not path.exists():
+        raise BadInputError(f"source.images {path} does not exist; give a folder or file of CIFAR-10 images.")
+    return identity(path)
+
+
+def run(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
     source = config.source
-    with progress_bar(source.fit_rows + source.held_out_rows, "model", "download", quiet) as advance:
-        shape = copy_arrays(source, out, advance)
-    images = _images(find_files(source).images, shape)
+    if source.kind in REMOTE:
+        facts = _fetch(config, store, out, manners)
+        images_path = source.images
+    else:
+        files = find_files(source)
+        facts = _copy(config, files, out, manners)
+        images_path = files.images
+    images = _images(images_path, facts)
     if images is not None:
         images.save(out / "images.npz")
-    return {
-        **shape,
-        "fit_rows": source.fit_rows,
-        "held_out_rows": source.held_out_rows,
-        "class_names": list(images.class_names) if images is not None else [],
-    }
+    return {**facts, "class_names": list(images.class_names) if images is not None else []}
 
 
-def _images(path: Path | None, shape: dict[str, int]) -> ImageSet | None:
+def _copy(config: Config, files: Files, out: Path, manners: Manners) -> dict[str, Any]:
+    total = config.source.fit_rows + config.source.held_out_rows
+    with progress_bar(total, "model", "download", manners.quiet) as advance:
+        return copy_arrays(config.source, files, out, advance)
+
+
+def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
+    """Fetch the missing rows into the mirrors of the store; the stage's folder only points at them."""
+    from pipeline.remote.objects import RemoteError
+    from pipeline.remote.source import check_digests, find_remotes, make_plan, make_whole_plan
+
+    home = store / "objects"
+    try:
+        remotes = find_remotes(config)
+        whole = bool(remotes.digests.get("masks") or remotes.digests.get("margins"))
+        plan = make_whole_plan(remotes, home) if whole else make_plan(config, remotes, home)
+        _fetch_plan(plan, home, manners)
+    except RemoteError as error:
+        raise BadInputError(str(error)) from error
+    check_digests(plan.needs, remotes.digests)
+    files = {need.label: need.mirror.file for need in plan.needs}
+    outside = {os.path.relpath(n.mirror.file, out): n.mirror.checksums(n.wanted) for n in plan.needs}
+    weights = {"weights": os.path.relpath(files["weights"], out)} if "weights" in files else {}
+    if whole:
+        facts = _copy(config, Files(files["masks"], files["margins"], None, None), out, manners)
+        kept = {name: ranges for name, ranges in outside.items() if name in weights.values()}
+        return {**facts, **weights, "outside": kept}
+    paths = {f"{label}_file": os.path.relpath(files[label], out) for label in ("masks", "margins")}
+    return {**plan.facts, **paths, **weights, "outside": outside}
+
+
+def _fetch_plan(plan: Any, home: Path, manners: Manners) -> None:
+    from pipeline.remote.fetch import fetch_missing
+
+    for need in plan.needs:
+        for start, stop in need.mirror.drop_damaged(need.wanted):
+            manners.say(f"{'':<9} damaged  {need.mirror.file}, rows {start}..{stop - 1}: fetched again")
+    if plan.missing_bytes == 0:
+        return
+    sentence = plan.sentence(home)
+    plan.check_disk(home)
+    manners.say(f"{'':<9} {sentence}")
+    if manners.dry_run:
+        raise StoppedEarly("dry run: nothing was fetched.")
+    if not manners.confirm("Fetch?"):
+        raise StoppedEarly("nothing was fetched.")
+    with progress_bar(plan.missing_bytes, "B", "download", manners.quiet) as advance:
+        for need in plan.needs:
+            fetch_missing(need, advance)
+            need.mirror.file.with_name("mtime").write_text(str(need.mirror.file.stat().st_mtime_ns), encoding="utf-8")
+
+
+def _images(path: Path | None, facts: dict[str, Any]) -> ImageSet | None:
     """The images, if there are any, checked against the number of columns of masks and margins."""
     if path is None:
         return None
-    images = ImageSet.load(path) if path.suffix == ".npz" else load_cifar10(path, shape["n_train"], shape["n_targets"])
+    wanted = int(facts["n_train"]), int(facts["n_targets"])
+    images = ImageSet.load(path) if path.suffix == ".npz" else load_cifar10(path, *wanted)
     found = len(images.train), len(images.targets)
-    wanted = shape["n_train"], shape["n_targets"]
     if found != wanted:
         raise BadInputError(
             f"{path} has {found[0]} training and {found[1]} target images, but masks and margins are of "

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from datamodels_inf.datamodel import Datamodel, detect_coding
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.files import identity, save_arrays
 from pipeline.stages.context import Data, progress_bar
 
 VERSION = 1
@@ -25,18 +26,20 @@ def settings(config: Config) -> dict[str, Any]:
     if fit.mode == "lasso":
         names = ("n_lambdas", "lambda_ratio", "validation_rows")
         return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
-    if fit.file is None or not fit.file.is_file():
+    if fit.file is None:
+        return {**chosen, "content of fit.file": "of the source"}
+    if not fit.file.is_file():
         raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt or .npz file of weights.")
-    stat = fit.file.stat()
-    return {**chosen, "fit.file": [str(fit.file), stat.st_size, stat.st_mtime_ns]}
+    return {**chosen, "content of fit.file": identity(fit.file)}
 
 
 def run(config: Config, data: Data, out: Path, quiet: bool) -> dict[str, Any]:
     targets = _targets(config, data.n_targets)
     datamodel, facts = (_lasso if config.fit.mode == "lasso" else _load)(config, data, targets, quiet)
-    quality = datamodel.quality(data.held_out_masks, np.asarray(data.held_out_margins[:, targets]))
-    np.savez(out / "datamodel.npz", weight=datamodel.weight, bias=datamodel.bias, lam=datamodel.lam, targets=targets)
-    np.savez(out / "quality.npz", r2=quality.r2, spearman=quality.spearman, mse=quality.mse)
+    quality = datamodel.quality(data.held_out_masks, data.held_out_margins(targets))
+    arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
+    save_arrays(out / "datamodel.npz", arrays)
+    save_arrays(out / "quality.npz", {"r2": quality.r2, "spearman": quality.spearman, "mse": quality.mse})
     return {
         **facts,
         "n_targets": len(targets),
@@ -55,7 +58,7 @@ def _targets(config: Config, n_targets: int) -> NDArray[np.int64]:
     if config.fit.targets == "all":
         return np.arange(n_targets)
     targets = np.array(config.fit.targets, np.int64)
-    if targets.size == 0 or targets.max() >= n_targets or len(np.unique(targets)) < targets.size:
+    if targets.max() >= n_targets:
         raise BadInputError(f'fit.targets must be different numbers from 0 to {n_targets - 1}, or "all".')
     return targets
 
@@ -69,7 +72,7 @@ def _lasso(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) 
         try:
             datamodel = fit_lasso(
                 data.fit_masks,
-                np.asarray(data.fit_margins[:, targets]),
+                data.fit_margins(targets),
                 n_lambdas=fit.n_lambdas,
                 lambda_ratio=fit.lambda_ratio,
                 validation_rows=fit.validation_rows,
@@ -81,9 +84,10 @@ def _lasso(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) 
 
 
 def _load(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -> tuple[Datamodel, dict[str, Any]]:
-    """Weights of a file. Their coding is detected on fit rows, which are not tested."""
-    path = config.fit.file
-    assert path is not None
+    """Weights of a file. Their coding is detected on fit rows, which are not tested, or else on held-out rows."""
+    path = config.fit.file or data.weights_file
+    if path is None:
+        raise BadInputError('fit.mode is "load" but the source has no weights; name a file in fit.file.')
     arrays = _read_weights(path)
     weight, bias = arrays["weight"], arrays["bias"]
     if weight.shape != (data.n_train, data.n_targets) or bias.shape != (data.n_targets,):
@@ -92,14 +96,14 @@ def _load(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -
             f"({data.n_targets},), but they are {weight.shape} and {bias.shape}."
         )
     lam = arrays.get("lam", np.full(len(bias), np.nan))
+    if lam.shape != bias.shape:
+        raise BadInputError(f"fit.file {path} must hold lam of shape {bias.shape}, but it is {lam.shape}.")
     chosen = targets[:CODING_TARGETS]
+    masks, margins = data.fit_masks, data.fit_margins(chosen)
+    if masks.n_models < 2:
+        masks, margins = data.held_out_masks, data.held_out_margins(chosen)
     try:
-        report = detect_coding(
-            weight[:, chosen],
-            bias[chosen],
-            data.fit_masks[:CODING_ROWS],
-            np.asarray(data.fit_margins[:CODING_ROWS, chosen]),
-        )
+        report = detect_coding(weight[:, chosen], bias[chosen], masks[:CODING_ROWS], margins[:CODING_ROWS])
         datamodel = Datamodel(weight[:, targets], bias[targets], lam[targets], report.coding).in_mask_coding()
     except ValueError as error:
         raise BadInputError(f"fit.file {path} does not fit this data: {error}") from error
@@ -117,7 +121,8 @@ def _read_weights(path: Path) -> dict[str, NDArray[np.float64]]:
             import torch
 
             content = torch.load(path, map_location="cpu", weights_only=True)
-            found = {name: np.asarray(content[name]) for name in ("weight", "bias", "lam") if name in content}
+            names = [name for name in ("weight", "bias", "lam") if name in content]
+            found = {name: content[name].detach().double().numpy() for name in names}
         if not {"weight", "bias"} <= found.keys():
             raise ValueError("it has no weight and bias")
         return {name: np.asarray(array, np.float64) for name, array in found.items()}

@@ -33,7 +33,7 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         images=Images(images.train, images.targets) if images is not None else None,
         alpha=config.test.alpha,
         correction=config.test.correction,
-        n_models_fit=data.fit_rows,
+        n_models_fit=config.source.fit_rows,
         n_models_test=data.held_out_masks.n_models,
         n_train=data.n_train,
         r2_median=_number(fit["r2_median"]),

@@ -107,7 +107,7 @@ def _test_target(
     """All methods on the pairs of one target; the contrast gives every row its effect."""
     k = int(np.flatnonzero(fitted.targets == target)[0])
     score = SquaredResidual(fitted.datamodel.weight[:, k], float(fitted.datamodel.bias[k]))
-    masks, y = data.held_out_masks, np.asarray(data.held_out_margins[:, target], np.float64)
+    masks, y = data.held_out_masks, data.held_out_margins(np.array([target]))[:, 0].astype(np.float64)
     contrasts = contrast_many(masks, y, pairs, theta=score.theta, bias=score.bias)
     for method in config.test.method:
         if method == "contrast":

@@ -1,0 +1,99 @@
+"""Fetch the missing rows of remote objects: several ranges at a time, or in one stream where ranges are not served."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from pipeline.remote.mirror import Interval, Mirror, split
+from pipeline.remote.objects import ATTEMPTS, NotRangedError, RemoteError, RemoteObject, TransientError, fetch, pause
+
+RANGE_BYTES = 8 * 2**20
+CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Need:
+    """A remote object, its mirror, and the rows that are wanted of it."""
+
+    label: str
+    remote: RemoteObject
+    mirror: Mirror
+    wanted: tuple[Interval, ...]
+
+    @property
+    def missing(self) -> list[Interval]:
+        return self.mirror.missing(self.wanted)
+
+    @property
+    def missing_bytes(self) -> int:
+        return sum(b - a for a, b in self.missing) * self.mirror.rows.raw_row_bytes
+
+    @property
+    def stored_bytes(self) -> int:
+        """Disk that the missing rows will take."""
+        return sum(b - a for a, b in self.missing) * self.mirror.rows.stored_row_bytes
+
+
+def fetch_missing(need: Need, progress: Callable[[int], object]) -> None:
+    """Fetch what is missing; `progress` is called with the number of bytes that came."""
+    rows = need.mirror.rows
+    pieces = split(need.missing, max(1, RANGE_BYTES // rows.raw_row_bytes))
+
+    def one(piece: Interval) -> None:
+        start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in piece)
+        need.mirror.write(*piece, fetch(need.remote, start, stop, progress))
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        futures = [pool.submit(one, piece) for piece in pieces]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except NotRangedError:
+            pool.shutdown(cancel_futures=True)
+            fetch_in_one_stream(need, progress)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def fetch_in_one_stream(need: Need, progress: Callable[[int], object]) -> None:
+    """Read the object from its start and keep the wanted rows; a broken stream begins anew, complete rows stay."""
+    for failures in range(1, ATTEMPTS + 1):
+        try:
+            _read_through(need, progress)
+            return
+        except TransientError as error:
+            if failures == ATTEMPTS:
+                raise RemoteError(
+                    f"{need.remote.name} could not be read after {ATTEMPTS} attempts ({error}); the server serves no "
+                    "byte ranges, so each attempt begins at the start: try another server."
+                ) from error
+            pause(failures)
+
+
+def _read_through(need: Need, progress: Callable[[int], object]) -> None:
+    rows = need.mirror.rows
+    pieces = split(need.missing, max(1, RANGE_BYTES // rows.raw_row_bytes))
+    if not pieces:
+        return
+    position, buffer = 0, bytearray()
+    end = rows.raw_offset + pieces[-1][1] * rows.raw_row_bytes
+    for content in need.remote.stream_whole(end):
+        buffer += content
+        position += len(content)
+        while pieces:
+            start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in pieces[0])
+            _discard(buffer, start - (position - len(buffer)))
+            if position < stop:
+                break
+            need.mirror.write(*pieces.pop(0), buffer[: stop - start])
+            progress(stop - start)
+            del buffer[: stop - start]
+    if pieces:
+        raise TransientError("the answer ended early")
+
+
+def _discard(buffer: bytearray, count: int) -> None:
+    if count > 0:
+        del buffer[:count]
