@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.checks import Floats, Ints, check_features, check_response, check_sample_size
+from datamodels_inf.checks import Floats, Ints, check_features, check_integer, check_response, check_sample_size
 from datamodels_inf.coins import coin_keys, flip_coins
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import Features, LinearScore, columns_of
@@ -64,21 +64,25 @@ class Comparison:
     def __init__(self, sample: Sample, score: Score, *, paired: bool) -> None:
         h = len(sample.y) // 2
         self.sample = sample if paired else sample[: 2 * h]
-        self.score = score
         self.paired = paired
         self.size = len(sample.y) if paired else h
-        self._swapped_rows = slice(0, None) if paired else slice(h, None)
-        first = self.sample[: self.size]
+        self._compared = slice(0, None) if paired else slice(h, None)
         if isinstance(score, LinearScore):
-            with np.errstate(over="ignore", invalid="ignore"):  # What overflows is refused by the check.
-                self._f = score.predictor(self.sample.x)
-                keys = score.key(self._f, self.sample.y)
-                _check_scores(score.value(keys), len(keys))
-            self.untouched = keys[: self.size]
-            self.tolerance = score.tolerance(self.sample.x, self.sample.y)
+            score = score.prepared(self.sample.x)
+            _check_overflow(score, self.sample)
+            self._f = score.predictor(self.sample.x)
+            self.untouched = score.key(self._f, self.sample.y)[: self.size]
+            rounding = score.rounding(self.sample.x, self.sample.y)
+            self.tolerance = rounding[: self.size] + rounding[self._compared]
+            self.exact = not self.tolerance.any()
+        elif callable(score):
+            first = self.sample[: self.size]
+            self.untouched = _check_scores(score(first.dense.copy(), first.y.copy()), self.size)
+            self.tolerance = np.zeros(self.size)
+            self.exact = True
         else:
-            self.untouched = _check_scores(score(first.dense.copy(), first.y), self.size)
-            self.tolerance = 0.0
+            raise ValueError(f"`score` must be a callable of x and y, but it is {score!r}.")
+        self.score = score
 
     def swapped(self, pair: Ints) -> Floats:
         """Keys of the compared samples after swapping the (2, g) `pair`; the reference for the compiled counts.
@@ -86,15 +90,22 @@ class Comparison:
         A callable sees the untouched and the swapped rows as arrays of one shape, compared rows at the same place, so
         that rounding inside it that depends on the place (BLAS) cannot decide a tie.
         """
-        rows, score = self.sample[self._swapped_rows], self.score
+        rows, score = self.sample[self._compared], self.score
         if isinstance(score, LinearScore):
-            return score.key(self._f[self._swapped_rows] + score.shift(rows.x, pair), rows.y)
-        return _check_scores(score(swap_columns(rows.dense, pair), rows.y), self.size)
+            return score.key(self._f[self._compared] + score.shift(rows.x, pair), rows.y)
+        return _check_scores(score(swap_columns(rows.dense, pair), rows.y.copy()), self.size)
+
+    def _tied(self, swapped: Floats, pair: Ints) -> NDArray[np.bool_]:
+        tolerance = self.tolerance
+        if not self.exact and isinstance(self.score, LinearScore):
+            rows = self.sample[self._compared]
+            tolerance = tolerance + self.score.swap_rounding(rows.x, rows.y, pair)
+        return np.asarray(np.abs(self.untouched - swapped) <= tolerance)
 
     def differences(self, pair: Ints) -> Floats:
         """T(untouched) − T(swapped), exactly 0 where the two are tied."""
         untouched, swapped = self.untouched, self.swapped(pair)
-        tied = np.abs(untouched - swapped) <= self.tolerance
+        tied = self._tied(swapped, pair)
         if isinstance(self.score, LinearScore):
             untouched, swapped = self.score.value(untouched), self.score.value(swapped)
         return np.where(tied, 0.0, untouched - swapped)
@@ -104,7 +115,7 @@ class Comparison:
         wins, ties, coins = (np.zeros(len(pairs), np.int64) for _ in range(3))
         for p, pair in enumerate(pairs):
             swapped = self.swapped(pair)
-            tied = np.abs(self.untouched - swapped) <= self.tolerance
+            tied = self._tied(swapped, pair)
             wins[p] = np.count_nonzero((self.untouched > swapped) & ~tied)
             ties[p] = np.count_nonzero(tied)
             if ties[p] and seed is not None:
@@ -113,8 +124,7 @@ class Comparison:
 
     def count_many(self, pairs: Ints, seed: int | None, threads: int) -> Counts:
         """The same counts: compiled, O(n) per pair and in parallel, for linear scores."""
-        if threads < 1:
-            raise ValueError(f"`threads` must be at least 1, but it is {threads}.")
+        check_integer("threads", threads, 1)
         if not isinstance(self.score, LinearScore):
             return self.count(pairs, seed)
         from datamodels_inf.kernels import count_wins  # Brings Numba.
@@ -123,12 +133,13 @@ class Comparison:
         columns, position = _used_columns(self.sample.x, pairs)
         left, right = (np.ascontiguousarray(position[:, side]) for side in (0, 1))
         coefficients, keys = self.score.coefficients(pairs), coin_keys(pairs, seed or 0)
+        errors = self.score.error_coefficients(pairs) if not self.exact else np.zeros_like(coefficients)
         absolute = self.score.absolute
 
         def run(part: slice) -> tuple[Ints, Ints, Ints]:
             result: tuple[Ints, Ints, Ints] = count_wins(
-                offset, slope, self._f, absolute, self.tolerance, self.paired,
-                columns, left[part], right[part], coefficients[part], keys[part], seed is not None,
+                offset, slope, self._f, absolute, self.tolerance, self.exact, self.paired, columns,
+                left[part], right[part], coefficients[part], errors[part], keys[part], seed is not None,
             )  # fmt: skip
             return result
 
@@ -154,10 +165,27 @@ def swap_columns(x: NDArray[np.generic], pair: Ints) -> NDArray[np.generic]:
     return swapped
 
 
+def _check_overflow(score: LinearScore, sample: Sample) -> None:
+    """Refuse scores that overflow before or after some swap: |f| is at most max|x|·Σ|θ̂| then."""
+    offset, slope = score.affine(sample.y)
+    x = sample.x
+    largest = 1.0 if isinstance(x, PackedMasks) else max(abs(float(x.min())), abs(float(x.max())))
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = np.abs(offset).max() + np.abs(slope).max() * largest * np.abs(score.theta).sum()
+        finite = np.isfinite(bound) and np.isfinite(score.value(np.array([bound]))).all()
+    if not finite:
+        raise ValueError("`score` must return finite numbers, but with these `x`, `y` and `theta` it overflows.")
+
+
 def _check_scores(scores: ArrayLike, n: int) -> Floats:
-    array = np.asarray(scores)
+    try:
+        array = np.asarray(scores)
+    except ValueError:  # A ragged list.
+        array = np.empty(0, object)
     if array.shape != (n,):
         raise ValueError(f"`score` must return shape ({n},), one score per row, but it returned {array.shape}.")
-    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+    with np.errstate(over="ignore"):
+        values = array.astype(np.float64) if array.dtype.kind in "biuf" else None
+    if values is None or not np.isfinite(values).all():
         raise ValueError("`score` must return finite real numbers, but it returned NaN, infinity or another type.")
-    return array.astype(np.float64)
+    return values

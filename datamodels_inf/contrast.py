@@ -25,7 +25,7 @@ class Contrast:
     """The effect Δ = E[y | i in, j out] − E[y | i out, j in] of training on i instead of j.
 
     estimate: the difference of the two means of r, in the unit of y. NaN if one of the two sides has no mask.
-    interval: Welch's interval for Δ; the whole line if one side has fewer than two masks.
+    interval: Welch's interval for Δ; the whole line if one side has fewer than two masks, or neither varies.
     pvalue: Wilcoxon's signed-rank test of D = 2r·(x_i − x_j), valid for H0 with τ = τ_X = 0.
     n_informative: masks that hold exactly one of the two.
     statistic: the share of them with D > 0, ties counted half; ½ if there are none.
@@ -101,11 +101,13 @@ def _masks(x: ArrayLike | PackedMasks, y: ArrayLike) -> Sample:
 
 def _contrasts(sample: Sample, pairs: Ints, theta: ArrayLike, bias: float, confidence: float) -> list[Contrast]:
     check_fraction("confidence", confidence)
-    score = AbsoluteResidual(theta, bias)
+    score = AbsoluteResidual(theta, bias).prepared(sample.x)
     f = score.predictor(sample.x)
     results = []
     for pair in pairs:
         r, sign = _residuals(sample, pair, score, f)
+        if not np.isfinite(r).all():
+            raise ValueError("`y` and `theta` must be smaller: the residuals overflow.")
         d = 2.0 * r * sign
         share = float(np.mean((np.sign(d) + 1.0) / 2.0)) if d.size else 0.5
         estimate, interval = _welch(r[sign > 0], r[sign < 0], confidence)
@@ -124,16 +126,17 @@ def _residuals(sample: Sample, pair: Ints, score: AbsoluteResidual, f: Floats) -
 
 
 def _welch(a: Floats, b: Floats, confidence: float) -> tuple[float, tuple[float, float]]:
-    """Difference of the means and Welch's interval for it."""
+    """Difference of the means and Welch's interval for it; the whole line if nothing tells how much the sides vary."""
     if a.size == 0 or b.size == 0:
         return float("nan"), (-np.inf, np.inf)
+    # In units of the largest residual, so that no square under- or overflows.
+    unit = float(max(np.abs(a).max(), np.abs(b).max())) or 1.0
+    a, b = a / unit, b / unit
     estimate = float(a.mean() - b.mean())
-    if a.size < 2 or b.size < 2:
-        return estimate, (-np.inf, np.inf)
-    parts = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
+    parts = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size]) if min(a.size, b.size) > 1 else np.zeros(2)
     variance = float(parts.sum())
     if variance == 0.0:
-        return estimate, (estimate, estimate)
+        return estimate * unit, (-np.inf, np.inf)
     freedom = variance**2 / float((parts**2 / (np.array([a.size, b.size]) - 1)).sum())
     half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * variance**0.5
-    return estimate, (estimate - half, estimate + half)
+    return estimate * unit, ((estimate - half) * unit, (estimate + half) * unit)

@@ -36,8 +36,15 @@ def _add_shift(shift: Floats, xi: Any, xj: Any, coefficient: float) -> None:
 
 
 @njit(nogil=True, cache=True)
+def _add_error(tolerance: Floats, slope: Floats, xi: Any, xj: Any, coefficient: float) -> None:
+    """tolerance += |slope|·(|x_i| + |x_j|)·c·ε(|θ̂_i| + |θ̂_j|)."""
+    for m in range(tolerance.size):
+        tolerance[m] += abs(slope[m]) * (abs(np.float64(xi[m])) + abs(np.float64(xj[m]))) * coefficient
+
+
+@njit(nogil=True, cache=True)
 def _count(
-    untouched: Floats, offset: Floats, slope: Floats, f: Floats, shift: Floats, absolute: bool, tolerance: float
+    untouched: Floats, offset: Floats, slope: Floats, f: Floats, shift: Floats, absolute: bool, tolerance: Floats
 ) -> tuple[int, int]:
     """(wins, losses) of the untouched keys against the keys offset + slope·(f + shift) after the swap."""
     won = 0
@@ -47,8 +54,8 @@ def _count(
         if absolute:
             key = abs(key)
         difference = untouched[m] - key
-        won += 1 if difference > tolerance else 0
-        lost += 1 if difference < -tolerance else 0
+        won += 1 if difference > tolerance[m] else 0
+        lost += 1 if difference < -tolerance[m] else 0
     return won, lost
 
 
@@ -60,7 +67,7 @@ def _count_heads(
     f: Floats,
     shift: Floats,
     absolute: bool,
-    tolerance: float,
+    tolerance: Floats,
     coin_key: np.uint64,
 ) -> int:
     """How many of the ties fall to the untouched side."""
@@ -69,7 +76,7 @@ def _count_heads(
         key = offset[m] + slope[m] * (f[m] + shift[m])
         if absolute:
             key = abs(key)
-        if abs(untouched[m] - key) <= tolerance:
+        if abs(untouched[m] - key) <= tolerance[m]:
             heads += _coin(coin_key, m)
     return heads
 
@@ -80,12 +87,14 @@ def count_wins(
     slope: Floats,
     f: Floats,
     absolute: bool,
-    tolerance: float,
+    base_tolerance: Floats,
+    exact: bool,
     paired: bool,
     columns: Any,
     left: Ints,
     right: Ints,
     coefficients: Floats,
+    errors: Floats,
     coin_keys: Any,
     flip: bool,
 ) -> tuple[Ints, Ints, Ints]:
@@ -102,11 +111,17 @@ def count_wins(
         untouched = np.abs(untouched)
     offset, slope, f = offset[first:], slope[first:], f[first:]
     shift = np.empty(size)
+    tolerance = base_tolerance.copy()
     wins, ties, coins = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     for p in range(count):
         shift[:] = 0.0
+        if not exact:
+            tolerance[:] = base_tolerance
         for k in range(left.shape[1]):
-            _add_shift(shift, columns[left[p, k], first:], columns[right[p, k], first:], coefficients[p, k])
+            xi, xj = columns[left[p, k], first:], columns[right[p, k], first:]
+            _add_shift(shift, xi, xj, coefficients[p, k])
+            if not exact:
+                _add_error(tolerance, slope, xi, xj, errors[p, k])
         won, lost = _count(untouched, offset, slope, f, shift, absolute, tolerance)
         wins[p] = won
         ties[p] = size - won - lost

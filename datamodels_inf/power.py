@@ -30,7 +30,9 @@ from datamodels_inf.checks import (
     check_alpha,
     check_choice,
     check_fraction,
+    check_integer,
     check_nonnegative,
+    check_number,
     check_pair,
     check_vector,
 )
@@ -121,8 +123,7 @@ def printed_gap(n: int, *, alpha: float, beta: float, tau: float = 0.0, tau_x: f
 
 
 def _hoeffding_threshold(n: int, alpha: float, tau: float, tau_x: float) -> float:
-    if n < 2:
-        raise ValueError(f"`n` must be at least 2, but it is {n}.")
+    check_integer("n", n, 2)
     shift = check_nonnegative("tau", tau) + check_nonnegative("tau_x", tau_x)
     return shift + float(np.sqrt(np.log(2.0 / check_alpha(alpha)) / n))
 
@@ -195,7 +196,7 @@ def _largest_rejected(sizes: Ints, alpha: float, pvalue_of: Callable[[Ints, Ints
     """For each size h, the largest k < h/2 whose p-value is ≤ α, or −1: bisection, since p grows with k up to h/2."""
     low, high = np.full(len(sizes), -1), (sizes + 1) // 2
     # Where the normal approximation brackets the answer, start there.
-    guess = np.floor(sizes / 2 - ndtri(1.0 - alpha / 2.0) * np.sqrt(sizes) / 2).astype(np.int64)
+    guess = np.floor(sizes / 2 - -ndtri(alpha / 2.0) * np.sqrt(sizes) / 2).astype(np.int64)
     for candidate in (guess - 3, guess + 3):
         inside = (candidate > low) & (candidate < high)
         rejected = pvalue_of(np.where(inside, candidate, 0), np.maximum(sizes, 1)) <= alpha
@@ -216,16 +217,16 @@ def _two_tails(sizes: Ints, critical: Ints, pi: Floats | float) -> Floats:
 
 @dataclass(frozen=True)
 class Plan:
-    """Numbers of held-out models that give the wanted power, by test; see `plan`."""
+    """Numbers of held-out models that give the wanted power, by test; None where 10¹² are not enough. See `plan`."""
 
     effect: float
     alpha: float
     power: float
     noise: float
     proportion: float
-    swap: int
-    swap_exact: int
-    paired: int
+    swap: int | None
+    swap_exact: int | None
+    paired: int | None
     contrast: int
 
 
@@ -242,12 +243,12 @@ def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, propo
 
     For the first three, the smallest number found by bisection on the exact power.
     """
-    if not (np.isfinite(effect) and effect != 0.0):
+    if check_number("effect", effect) == 0.0:
         raise ValueError(f"`effect` must be a finite number other than 0, but it is {effect}.")
     check_alpha(alpha)
     if not alpha < check_fraction("power", power):
         raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
-    if not (np.isfinite(noise) and noise > 0.0):
+    if check_number("noise", noise) <= 0.0:
         raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
     check_fraction("proportion", proportion)
     c, q = abs(effect) / noise, 2.0 * proportion * (1.0 - proportion)
@@ -255,7 +256,7 @@ def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, propo
     p = float(ndtr(c / np.sqrt(2.0)))
     if p - 0.5 < 1e-8:
         raise ValueError("`effect` is too small: more than 10^12 models would be needed.")
-    noether = (float(ndtri(1.0 - alpha / 2.0)) + float(ndtri(power))) ** 2 / (3.0 * (p - 0.5) ** 2)
+    noether = (-float(ndtri(alpha / 2.0)) + float(ndtri(power))) ** 2 / (3.0 * (p - 0.5) ** 2)
     return Plan(
         effect,
         alpha,
@@ -275,13 +276,13 @@ def unpaired_win_probability(c: float, q: float) -> float:
     return 0.5 - q * (0.5 - 2.0 * float(ndtr(a)) * float(ndtr(-a)))
 
 
-def _smallest(power_of: Callable[[int], Floats], wanted: float) -> int:
-    """The smallest even n with power_of(n) ≥ wanted, by doubling and bisection."""
+def _smallest(power_of: Callable[[int], Floats], wanted: float) -> int | None:
+    """The smallest even n with power_of(n) ≥ wanted, by doubling and bisection; None beyond 10¹²."""
     high = 2
     while power_of(high) < wanted:
         high *= 2
         if high > 10**12:
-            raise ValueError("`effect` is too small: more than 10^12 models would be needed.")
+            return None
     low = high // 2
     while high - low > 2:
         middle = (low + high) // 4 * 2

@@ -25,12 +25,18 @@ def binomial_pvalue(wins: Ints, trials: Ints | int, shift: float) -> Floats:
     Valid for every K ~ Bin(h, π) with |π − ½| ≤ shift, since the two-sided tail grows with |π − ½|.
     """
     k, h = np.broadcast_arrays(np.asarray(wins, np.int64), np.asarray(trials, np.int64))
-    # Many tests share few outcomes (max(K, h − K), h), and a tail costs more than a look-up.
+    high = np.maximum(k, h - k)
     base = int(h.max(initial=0)) + 1
-    outcomes, inverse = np.unique(np.maximum(k, h - k) * base + h, return_inverse=True)
-    high, size = outcomes // base, outcomes % base
+    if k.size == 1 or base > 2**31:
+        return _two_tails(high, h, shift)
+    # Many tests share few outcomes (max(K, h − K), h), and a tail costs more than a look-up.
+    outcomes, inverse = np.unique(high * base + h, return_inverse=True)
+    return np.asarray(_two_tails(outcomes // base, outcomes % base, shift)[inverse.reshape(k.shape)])
+
+
+def _two_tails(high: Ints, size: Ints, shift: float) -> Floats:
     p = binomial_upper_tail(high, size, 0.5 + shift) + binomial_upper_tail(high, size, 0.5 - shift)
-    return np.asarray(np.minimum(1.0, p)[inverse.reshape(k.shape)])
+    return np.asarray(np.minimum(1.0, p))
 
 
 def binomial_upper_tail(k: Ints, trials: Ints, probability: Floats | float) -> Floats:

@@ -7,20 +7,21 @@ All three see x only through the linear predictor f = xᵀθ̂, and a swap of i 
 so the predictor is computed once and each pair then costs O(n).
 
 The test compares scores, and ties are decided by a coin; a tie must therefore not be decided by rounding, which
-differs between the two ways to compute a swapped score. θ̂ is rounded to a dyadic grid that is so coarse (about
-2⁻⁴² of Σ|θ̂|) that every sum over an integer-valued x, such as a mask, is *exact* in float64, in any order. For other
-x, differences within rounding error count as ties.
+differs between the two ways to compute a swapped score. For an integer-valued x, such as a mask, θ̂ is rounded to a
+dyadic grid that is so coarse (about 2⁻⁴² of Σ|θ̂|) that every sum is *exact* in float64, in any order. For any other x,
+θ̂ stays as it is and differences within the rounding error of a sample's own sums count as ties.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeAlias
+from copy import copy
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.checks import Floats, Ints, check_vector
+from datamodels_inf.checks import Floats, Ints, check_number, check_vector
 from datamodels_inf.masks import PackedMasks
 
 Features: TypeAlias = NDArray[np.generic] | PackedMasks
@@ -32,8 +33,8 @@ LARGEST_EXACT_INTEGER = 1024
 def on_grid(theta: Floats) -> Floats:
     """θ rounded to multiples of q, where LARGEST_EXACT_INTEGER · Σ|θ| ≤ 2⁵² q."""
     total = float(np.abs(theta).sum())
-    if total == 0.0:
-        return theta.copy()
+    if total == 0.0 or not np.isfinite(total):
+        return theta + 0.0
     exponent = int(np.ceil(np.log2(total))) + int(np.log2(LARGEST_EXACT_INTEGER)) - 52
     return np.asarray(np.ldexp(np.rint(np.ldexp(theta, -exponent)), exponent) + 0.0, np.float64)  # No −0.
 
@@ -57,7 +58,7 @@ class LinearScore(ABC):
     absolute: bool
 
     def __init__(self, theta: ArrayLike) -> None:
-        self.theta = on_grid(check_vector("theta", theta))
+        self.theta = check_vector("theta", theta) + 0.0  # No −0.
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(d={self.theta.size})"
@@ -70,12 +71,20 @@ class LinearScore(ABC):
         """The score of a key."""
         return key
 
-    def predictor(self, x: Features) -> Floats:
-        """f = xᵀθ̂ of every row."""
+    def prepared(self, x: Features) -> Self:
+        """This score with θ̂ on its grid, if sums over x are exact then; else itself."""
         if x.shape[1] != self.theta.size:
             raise ValueError(
                 f"`theta` must have one entry per column of `x`, but it has {self.theta.size} for {x.shape[1]}."
             )
+        if not is_exact(x):
+            return self
+        clone = copy(self)
+        clone.theta = on_grid(self.theta)
+        return clone
+
+    def predictor(self, x: Features) -> Floats:
+        """f = xᵀθ̂ of every row."""
         if isinstance(x, PackedMasks):
             return np.asarray(x @ self.theta, np.float64)
         return np.asarray(x.astype(np.float64, copy=False) @ self.theta)
@@ -83,6 +92,11 @@ class LinearScore(ABC):
     def coefficients(self, pairs: Ints) -> Floats:
         """θ̂_i − θ̂_j for every pair and group member, (P, g)."""
         return np.asarray(self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]])
+
+    def error_coefficients(self, pairs: Ints) -> Floats:
+        """c·ε·(|θ̂_i| + |θ̂_j|) for every pair and group member, (P, g): the factors of `swap_rounding`."""
+        sizes = np.abs(self.theta)
+        return np.asarray(_error_factor(self.theta.size) * (sizes[pairs[:, 0]] + sizes[pairs[:, 1]]))
 
     def shift(self, x: Features, pair: Ints) -> Floats:
         """Σ_k (x_jk − x_ik)(θ̂_ik − θ̂_jk): what swapping the (2, g) `pair` adds to the predictor."""
@@ -97,17 +111,32 @@ class LinearScore(ABC):
         key = offset + slope * f
         return np.abs(key) if self.absolute else key
 
-    def tolerance(self, x: Features, y: Floats) -> float:
-        """Keys that differ by no more than this are tied: 0 where the arithmetic is exact, else its rounding error."""
+    def rounding(self, x: Features, y: Floats) -> Floats:
+        """A bound on the rounding error of each sample's key, before any swap: c·ε·(|offset| + |slope|·Σ|x_l||θ̂_l|).
+
+        0 where the arithmetic is exact. A swap adds c·ε·|slope|·(|x_i| + |x_j|)(|θ̂_i| + |θ̂_j|); see `swap_rounding`.
+        """
         if isinstance(x, PackedMasks) or is_exact(x):
-            return 0.0
+            return np.zeros(len(y))
         offset, slope = self.affine(y)
-        largest = float(np.abs(x).max()) * float(np.abs(self.theta).sum())
-        scale = float((np.abs(offset) + np.abs(slope) * largest).max())
-        return float(4 * (x.shape[1] + 4) * np.finfo(np.float64).eps * scale)
+        sums = np.abs(x.astype(np.float64)) @ np.abs(self.theta)
+        return np.asarray(_error_factor(x.shape[1]) * (np.abs(offset) + np.abs(slope) * sums))
+
+    def swap_rounding(self, x: Features, y: Floats, pair: Ints) -> Floats:
+        """What swapping the (2, g) `pair` adds to `rounding`."""
+        left, right = (np.abs(columns_of(x, group).astype(np.float64)) for group in pair)
+        total = (left + right) @ (np.abs(self.theta[pair[0]]) + np.abs(self.theta[pair[1]]))
+        return np.asarray(_error_factor(x.shape[1]) * np.abs(self.affine(y)[1]) * total)
 
     def __call__(self, x: NDArray[np.generic], y: Floats) -> Floats:
-        return self.value(self.key(self.predictor(np.asarray(x)), np.asarray(y, np.float64)))
+        x = np.asarray(x)
+        score = self.prepared(x)
+        return score.value(score.key(score.predictor(x), np.asarray(y, np.float64)))
+
+
+def _error_factor(d: int) -> float:
+    """c·ε: a sum of d products is off by at most about d·ε of the sum of their sizes."""
+    return float(2 * (d + 4) * np.finfo(np.float64).eps)
 
 
 class AbsoluteResidual(LinearScore):
@@ -117,9 +146,7 @@ class AbsoluteResidual(LinearScore):
 
     def __init__(self, theta: ArrayLike, bias: float = 0.0) -> None:
         super().__init__(theta)
-        if not np.isfinite(bias):
-            raise ValueError(f"`bias` must be a finite number, but it is {bias}.")
-        self.bias = float(bias)
+        self.bias = check_number("bias", bias)
 
     def affine(self, y: Floats) -> tuple[Floats, Floats]:
         return y - self.bias, np.full_like(y, -1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, pdtrc
 
-from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_pair, check_vector
+from datamodels_inf.checks import Floats, Index, Ints, as_array, check_fraction, check_pair, check_vector
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_upper_tail
 
@@ -21,10 +21,14 @@ def tau_x_gaussian(mean: ArrayLike, cov: ArrayLike, i: Index, j: Index) -> float
     0.0
     """
     mu = check_vector("mean", mean)
-    sigma = np.asarray(cov, np.float64)
+    sigma = as_array("cov", cov).astype(np.float64)
     if sigma.shape != (mu.size, mu.size) or not np.isfinite(sigma).all():
         raise ValueError(f"`cov` must be a finite ({mu.size}, {mu.size}) matrix, but its shape is {sigma.shape}.")
-    if not np.allclose(sigma, sigma.T) or np.linalg.eigvalsh(sigma)[0] <= 0.0:
+    if (
+        mu.size == 0
+        or np.abs(sigma - sigma.T).max() > 1e-8 * np.abs(sigma).max()
+        or np.linalg.eigvalsh(sigma)[0] <= 0.0
+    ):
         raise ValueError("`cov` must be symmetric and positive definite.")
     pair = check_pair(i, j, mu.size)[0]
     order = np.arange(mu.size)
@@ -75,6 +79,8 @@ def check_exchangeable(masks: ArrayLike | PackedMasks, *, alpha: float = 1e-3) -
     """
     check_fraction("alpha", alpha)
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(_as_masks(masks))
+    if packed.n_models == 0:
+        raise ValueError("`masks` must be a non-empty (n, d) array, but it has no rows.")
     rows, columns, n_duplicates = packed.row_sums(), packed.column_sums(), packed.duplicated_rows()
     n, d = len(rows), len(columns)
     proportion = float(rows.mean() / d)
@@ -104,7 +110,7 @@ def check_exchangeable(masks: ArrayLike | PackedMasks, *, alpha: float = 1e-3) -
 
 
 def _as_masks(masks: ArrayLike) -> NDArray[np.bool_]:
-    array = np.asarray(masks)
+    array = as_array("masks", masks)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"`masks` must be a non-empty (n, d) array, but its shape is {array.shape}.")
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from datamodels_inf.checks import Floats, Ints
 
 EXACT_UP_TO = 100
+DOMINANT = 0.2
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, int]:
@@ -68,17 +69,28 @@ def _law_of_positive_sum(doubled_ranks: tuple[int, ...]) -> Floats:
 
 
 def _normal_tail(n: int, doubled_ranks: Ints | None, v: int) -> float:
-    """2·[Q(z) + max(0, κ₄/24·(z³ − 3z)·φ(z))], z = (|V| − 1)/√Σr², κ₄ = −2Σr⁴/(Σr²)²; v doubled.
+    """2·[Q(z) + max(0, κ₄/24·(z³ − 3z)·φ(z))], z = (|V| − c)/√Σr², κ₄ = −2Σr⁴/(Σr²)²; v doubled.
 
-    V moves in steps of 2, hence the 1. κ₄ < 0, so the true tail is lighter than the normal one beyond √3.
+    c is half a step of V: 1 without ties. A group of ties of rank r moves V in steps of 2r, so where one group makes up
+    a large part of V, c is its r. κ₄ < 0, so the true tail is lighter than the normal one beyond √3.
     """
     if doubled_ranks is None:
         squares = n * (n + 1) * (2 * n + 1) / 6
         fourths = squares * (3 * n * n + 3 * n - 1) / 5
+        half_step = 1.0
     else:
         squared = np.square(doubled_ranks / 2.0)
         squares, fourths = float(squared.sum()), float(squared @ squared)
-    z = max(0.0, (v / 2.0 - 1.0) / np.sqrt(squares))
+        half_step = _half_step(doubled_ranks, squares)
+    z = max(0.0, (v / 2.0 - half_step) / np.sqrt(squares))
     density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     edgeworth = -2.0 * fourths / squares**2 / 24.0 * (z**3 - 3.0 * z) * density
     return float(min(1.0, 2.0 * (ndtr(-z) + max(0.0, edgeworth))))
+
+
+def _half_step(doubled_ranks: Ints, squares: float) -> float:
+    """The rank of the group of ties with the largest part of Σr², if that part is above `DOMINANT`; else 1."""
+    values, counts = np.unique(doubled_ranks, return_counts=True)
+    parts = counts * np.square(values / 2.0) / squares
+    largest = int(np.argmax(parts))
+    return float(values[largest] / 2.0) if parts[largest] > DOMINANT else 1.0

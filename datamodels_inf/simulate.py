@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from datamodels_inf.checks import Floats
+from datamodels_inf.checks import Floats, check_choice, check_integer
 from datamodels_inf.comparison import Comparison, Sample
 from datamodels_inf.paired_test import paired_results
 from datamodels_inf.power import (
@@ -145,8 +145,8 @@ def run(
     Repetition r of setting s draws from the seed (seed, experiment, s, r), so the rates do not depend on `threads`.
     `progress` is called with 1 after each repetition.
     """
-    if reps < 1:
-        raise ValueError(f"`reps` must be at least 1, but it is {reps}.")
+    check_choice("experiment", experiment, EXPERIMENTS)
+    check_integer("reps", reps, 1)
     rates: list[Rates] = []
     for number, setting in enumerate(SETTINGS[experiment]):
         entropy = (seed, EXPERIMENTS.index(experiment), number)

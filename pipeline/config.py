@@ -50,6 +50,7 @@ class Source(Section):
     margins_sha256: Digest | None = None
     weights_sha256: Digest | None = None
     images: Path | None = None
+    labels: Path | None = None
     mirrors: list[str] = []
     fit_rows: Count = 8000
     held_out_rows: Annotated[int, Field(ge=2, strict=True)] = 4000

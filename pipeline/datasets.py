@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,32 @@ from pipeline.errors import BadInputError
 from pipeline.files import save_arrays
 
 ARRAYS = ("train", "train_labels", "targets", "target_labels", "class_names")
+LABEL_ARRAYS = ("train_labels", "target_labels", "class_names")
 DIGIT_CLASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Classes of training and target images whose pixels are not at hand; a label is an index of `class_names`."""
+
+    train_labels: NDArray[np.int64]
+    target_labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_labels("train_labels", self.train_labels, len(self.train_labels), len(self.class_names))
+        _check_labels("target_labels", self.target_labels, len(self.target_labels), len(self.class_names))
+
+    def save(self, path: Path) -> None:
+        save_arrays(path, {name: np.asarray(getattr(self, name)) for name in LABEL_ARRAYS})
+
+    @classmethod
+    def load(cls, path: Path) -> Labels:
+        """Read an .npz of train_labels, target_labels and class_names; an image set has them too."""
+        with _readable(path, "set of labels"):
+            train, target, names = _read_arrays(path, LABEL_ARRAYS)
+            return cls(train.astype(np.int64), target.astype(np.int64), _names(names))
+        raise AssertionError("unreachable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +75,28 @@ class ImageSet:
     @classmethod
     def load(cls, path: Path) -> ImageSet:
         """Read what `save` wrote; anything else is a `BadInputError`."""
-        try:
-            train, train_labels, targets, target_labels, names = _read_arrays(path)
+        with _readable(path, "image set"):
+            train, train_labels, targets, target_labels, names = _read_arrays(path, ARRAYS)
             return cls(train, train_labels, targets, target_labels, _names(names))
-        except FileNotFoundError as error:
-            raise BadInputError(f"{path} does not exist; make the image set first.") from error
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-            reason = " ".join(str(error).split()) or "it ends early"
-            raise BadInputError(f"{path} is not a whole image set ({reason}); make it again.") from error
-        except MemoryError as error:
-            raise BadInputError(f"{path} does not fit into memory; make a smaller image set.") from error
+        raise AssertionError("unreachable")
+
+    @property
+    def labels(self) -> Labels:
+        return Labels(self.train_labels, self.target_labels, self.class_names)
+
+
+@contextmanager
+def _readable(path: Path, what: str) -> Iterator[None]:
+    """One sentence for whatever is wrong with a file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise BadInputError(f"{path} does not exist; make the {what} first.") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        reason = " ".join(str(error).split()) or "it ends early"
+        raise BadInputError(f"{path} is not a whole {what} ({reason}); make it again.") from error
+    except MemoryError as error:
+        raise BadInputError(f"{path} does not fit into memory; make a smaller {what}.") from error
 
 
 def load_digits(n_train: int, n_targets: int) -> ImageSet:
@@ -132,16 +170,16 @@ def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> N
         raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
 
 
-def _read_arrays(path: Path) -> list[NDArray[Any]]:
-    """The arrays in the order of `ARRAYS`, whatever they hold."""
+def _read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
+    """The named arrays in order, whatever they hold."""
     with path.open("rb") as handle:  # opened here: np.load leaves a file open that turns out to be damaged
         stored = np.load(handle, allow_pickle=False)
         if not isinstance(stored, NpzFile):
             raise ValueError("it is no .npz archive")
-        missing = [name for name in ARRAYS if name not in stored.files]
+        missing = [name for name in names if name not in stored.files]
         if missing:
             raise ValueError(f"`{missing[0]}` is missing")
-        return [stored[name] for name in ARRAYS]
+        return [stored[name] for name in names]
 
 
 def _names(stored: object) -> tuple[str, ...]:

@@ -105,7 +105,15 @@ def test_too_few_informative_masks():
     one_each = contrast(np.array([[1, 0], [0, 1]], bool), [1.0, 2.5], 0, 1, theta=[0.0, 0.0])
     assert (one_each.estimate, one_each.interval) == (-1.5, (-np.inf, np.inf))
     constant = contrast(np.array([[1, 0], [0, 1]] * 3, bool), [1.0, 2.0] * 3, 0, 1, theta=[0.0, 0.0])
-    assert constant.interval == (-1.0, -1.0)
+    assert (constant.estimate, constant.interval) == (-1.0, (-np.inf, np.inf))  # Nothing tells how much it varies.
+
+
+@pytest.mark.parametrize("scale", (1e-160, 1e-100, 1e80, 1e150))
+def test_any_scale(scale):
+    x, y, theta = sample(2)
+    a, b = contrast(x, y, 0, 1, theta=theta), contrast(x, scale * y, 0, 1, theta=scale * theta)
+    np.testing.assert_allclose([b.estimate, *b.interval], scale * np.array([a.estimate, *a.interval]), rtol=1e-9)
+    assert b.pvalue == pytest.approx(a.pvalue, rel=1e-6)
 
 
 @pytest.mark.parametrize(("change", "sentence"), [

@@ -51,6 +51,11 @@ def test_the_size_of_the_family_is_explicit():
     np.testing.assert_allclose(adjust_pvalues(p, "bonferroni", n_hypotheses=3), [0.03, np.nan, 0.6])
     padded = adjust_pvalues([0.01, 0.2, *[1] * 8], "bh")
     np.testing.assert_allclose(adjust_pvalues(p, "bh", n_hypotheses=10), [padded[0], np.nan, padded[1]])
+    by = adjust_pvalues([0.01, 0.2, *[1] * 8], "by")
+    np.testing.assert_allclose(adjust_pvalues(p, "by", n_hypotheses=10), [by[0], np.nan, by[1]])
+    holm = adjust_pvalues([0.01, 0.2, *[1] * 8], "holm")
+    np.testing.assert_allclose(adjust_pvalues(p, "holm", n_hypotheses=10), [holm[0], np.nan, holm[1]])
+    assert adjust_pvalues([1e-20], "by", n_hypotheses=10**10)[0] == pytest.approx(1e-10 * 23.603, rel=1e-3)
     with pytest.raises(ValueError, match="`n_hypotheses` must be at least the 2"):
         adjust_pvalues(p, n_hypotheses=1)
 
@@ -64,6 +69,7 @@ def test_empty_and_all_nan():
     ([0.5, 1.5], "by", "`p` must lie between 0 and 1"),
     ([-0.1], "by", "`p` must lie between 0 and 1"),
     ([[0.5]], "by", "`p` must be a vector"),
+    (["0.5"], "by", "`p` must hold real numbers"),
     ([0.5], "sidak", "`method` must be one of 'by', 'bh', 'holm', 'bonferroni'"),
 ])  # fmt: skip
 def test_bad_input(p, method, sentence):

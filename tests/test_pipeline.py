@@ -381,6 +381,19 @@ def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
     assert identity(tmp_path / "batches") != before
 
 
+def test_labels_without_images_give_a_report_with_grey_tiles(tmp_path):
+    from pipeline.datasets import ImageSet
+
+    released(tmp_path / "cifar")
+    ImageSet.load(tmp_path / "cifar" / "images.npz").labels.save(tmp_path / "labels.npz")
+    without = [word for word in FILES if not word.startswith("source.images")]
+    del without[without.index("--set", 4)]
+    ok(tmp_path, "run", *without, "--set", "source.labels=labels.npz")
+    page = (tmp_path / "reports" / "digits" / "index.html").read_text()
+    assert "source.images" in page
+    assert table(tmp_path / "reports" / "digits" / "tests.csv")[0]["class_target"] == "dog"
+
+
 def test_wide_margins_keep_their_precision(tmp_path):
     released(tmp_path / "cifar")
     margins = np.load(tmp_path / "cifar" / "data" / "test_margins_50pct.npy").astype(np.float32) + np.float32(3000.3)

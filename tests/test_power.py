@@ -159,6 +159,29 @@ def test_plan_is_the_smallest_for_the_exact_tests():
     assert p.contrast < p.paired < p.swap_exact < p.swap
 
 
+def test_plan_scales_with_noise_and_proportion():
+    one, same = plan(effect=0.5, alpha=0.01, power=0.8), plan(effect=1.0, noise=2.0, alpha=0.01, power=0.8)
+    assert (one.swap, one.paired, one.contrast) == (same.swap, same.paired, same.contrast)
+    tenth = plan(effect=0.5, alpha=0.01, power=0.8, proportion=0.1)  # 0.18 of the masks are informative, not 0.5.
+    assert tenth.contrast == pytest.approx(one.contrast * 0.5 / 0.18, rel=0.01)
+    assert tenth.paired == pytest.approx(one.paired * 0.5 / 0.18, rel=0.05)
+
+
+def test_plan_knows_what_is_out_of_reach():
+    weak = plan(effect=0.003, alpha=1e-4, power=0.8)
+    assert weak.swap is None
+    assert weak.contrast < 10**8
+    assert plan(effect=0.015, alpha=0.05, power=0.8).swap_exact > 10**9
+
+
+def test_tau_and_tau_x_are_both_counted():
+    assert sufficient_gap(1000, alpha=0.1, beta=0.1, tau=0.1, tau_x=0.2) == pytest.approx(
+        0.3 + sufficient_gap(1000, alpha=0.1, beta=0.1)
+    )
+    both = swap_power(0.8, 200, 0.1, tau=0.1, tau_x=0.1)
+    assert both == swap_power(0.8, 200, 0.1, tau=0.2) < swap_power(0.8, 200, 0.1, tau=0.1)
+
+
 def test_unpaired_probability_agrees_with_simulation():
     rng = np.random.default_rng(5)
     x = rng.random((2, DRAWS, 2)) < 0.5
@@ -184,9 +207,12 @@ def test_methods_table_of_power():
     (lambda: plan(effect=1.0, alpha=0.5, power=0.3), "`power` must be larger than `alpha`"),
     (lambda: plan(effect=1.0, alpha=0.1, power=0.8, noise=0.0), "`noise` must be"),
     (lambda: plan(effect=1.0, alpha=0.1, power=0.8, proportion=1.0), "`proportion` must lie"),
-    (lambda: plan(effect=1e-5, alpha=0.1, power=0.8), "`effect` is too small"),
+    (lambda: plan(effect=1e-9, alpha=0.1, power=0.8), "`effect` is too small"),
     (lambda: swap_power(1.5, 100, 0.1), "`pi` must lie between 0 and 1"),
-    (lambda: swap_power(0.5, 1, 0.1), "`n` must be at least 2"),
+    (lambda: swap_power(0.5, 1, 0.1), "`n` must be a whole number of at least 2"),
+    (lambda: swap_power(0.5, 100.5, 0.1), "`n` must be a whole number"),
+    (lambda: plan(effect="a", alpha=0.1, power=0.8), "`effect` must be a number"),
+    (lambda: plan(effect=1e-320, alpha=0.1, power=0.8), "`effect` is too small"),
     (lambda: swap_power(0.5, 100, 0.1, pvalue="best"), "`pvalue` must be one of"),
     (lambda: paired_power(0.5, 100, 0.1, informative=0.0), "`informative` must lie"),
     (lambda: paired_power(0.5, 100, 0.1, informative=0.5, pvalue="hoeffding"), "`pvalue` must be 'exact'"),

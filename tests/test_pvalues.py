@@ -65,6 +65,12 @@ def test_far_tail_is_accurate():
     assert binomial_pvalue(np.array([700, 1300]), 2000, 0.0) == pytest.approx([exact, exact], rel=1e-8)
 
 
+def test_billions_of_trials():
+    h = 5 * 10**9
+    k = np.array([h // 2 - int(h**0.5), h // 2 + int(h**0.5)])
+    np.testing.assert_allclose(binomial_pvalue(k, h, 0.0), 0.0455, atol=1e-4)  # Two standard deviations.
+
+
 def test_upper_tail_at_the_edges():
     k, n = np.array([-1, 0, 1, 5, 6]), np.full(5, 5)
     np.testing.assert_allclose(binomial_upper_tail(k, n, 1.0), [1, 1, 1, 1, 0])

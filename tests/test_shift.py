@@ -44,6 +44,8 @@ def test_bounds_the_total_variation(seed):
     ([0.0, 0.0], np.eye(3), "`cov` must be a finite"),
     ([0.0, 0.0], [[1, 2], [2, 1]], "`cov` must be symmetric and positive definite"),
     ([0.0, 0.0], [[1, 0.5], [0, 1]], "`cov` must be symmetric"),
+    ([0.0, 0.0], [[1e-9, 5e-10], [-5e-10, 1e-9]], "`cov` must be symmetric"),
+    ([], np.empty((0, 0)), "`cov` must be"),
 ])  # fmt: skip
 def test_bad_gaussians(mean, cov, sentence):
     with pytest.raises(ValueError, match=sentence):
@@ -84,6 +86,25 @@ def test_a_favoured_column_is_found():
     assert report.column == 17
     assert np.isnan(report.tau_x)
     assert "column 17" in report.reasons[0]
+
+
+def test_a_neglected_column_is_found():
+    rng = np.random.default_rng(2)
+    masks = rng.random((1000, 50)) < 0.5
+    masks[:, 3] = rng.random(1000) < 0.35
+    report = check_exchangeable(masks)
+    assert (report.ok, report.column) == (False, 3)
+
+
+def test_the_law_of_duplicates():
+    """Masks of 2 of 40 images: 780 of them, so 100 rows repeat some; the check knows that, also for few repeats."""
+    rng = np.random.default_rng(4)
+    report = check_exchangeable(fixed_size(rng, 100, 40, 2))
+    assert report.n_duplicates > 0
+    assert report.ok
+    large = fixed_size(rng, 100, 40, 20)
+    large[1] = large[0]
+    assert not check_exchangeable(large).ok
 
 
 def test_duplicated_rows_are_found_but_not_where_chance_makes_them():

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import binom, rankdata, wilcoxon
 
 import datamodels_inf.signed_rank as module
 from datamodels_inf.signed_rank import signed_rank_pvalue
@@ -49,6 +49,32 @@ def test_large_sample_tail_is_valid_and_close_to_the_exact_one(n, ties, monkeypa
         assert approximate >= exact * (1 - 2e-3)
         if exact > 1e-4:
             assert approximate <= exact * (1.03 if exact > 0.05 else 1.4)
+
+
+def law_of_groups(groups):
+    """Values of V and their probabilities for groups (size, doubled midrank) of ties: scaled binomials, convolved."""
+    values, weights = np.zeros(1), np.ones(1)
+    for size, doubled in groups:
+        k = np.arange(size + 1)
+        values = (values[:, None] + (2 * k - size) * doubled / 2).ravel()
+        weights = (weights[:, None] * binom.pmf(k, size, 0.5)).ravel()
+        values, inverse = np.unique(values, return_inverse=True)
+        weights = np.bincount(inverse, weights)
+    return values, weights
+
+
+@pytest.mark.parametrize(
+    "sizes", [(101,), (200,), (1000,), (100, 1), (1, 100), (51, 50), (10, 95), (95, 10), (40, 40, 40), (30,) * 5]
+)
+def test_few_distinct_values_keep_their_level(sizes):
+    """Above the switch, with nearly everything tied: exact size at every level, over all outcomes."""
+    stops = np.cumsum(sizes)
+    groups = [(size, 2 * stop - size + 1) for size, stop in zip(sizes, stops, strict=True)]
+    ranks = np.repeat([doubled for _, doubled in groups], sizes)
+    values, weights = law_of_groups(groups)
+    p = np.array([module._normal_tail(len(ranks), ranks, round(2 * abs(v))) for v in values])
+    for alpha in (0.001, 0.01, 0.05, 0.1, 0.2, 0.5):
+        assert weights[p <= alpha].sum() <= alpha * 1.002
 
 
 def test_agrees_with_scipy_for_thousands():

@@ -92,5 +92,5 @@ def test_laws():
 
 
 def test_bad_reps():
-    with pytest.raises(ValueError, match="`reps` must be at least 1"):
+    with pytest.raises(ValueError, match="`reps` must be a whole number of at least 1"):
         run("size", reps=0)

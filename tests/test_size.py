@@ -88,6 +88,12 @@ def boundary_paired(rng, signs, groups, tau=TAU):
     return x, np.where(rng.random(N) < 0.5 + tau / 2, s, -s), signed_score(groups)
 
 
+def boundary_paired_with_ties(rng, signs, groups, tau=TAU):
+    """As above for a quarter of the samples at 4τ, and a tie for the rest: E[d_TV] = τ."""
+    x, y, score = boundary_paired(rng, signs, groups, 4 * tau)
+    return x, np.where(rng.random(N) < 0.25, y, 0.0), score
+
+
 NULLS = {"gaussian": gaussian, "masks": masks, "decimals": decimals}
 SIGNS = {"gaussian": sign_of_gaussian, "masks": sign_of_masks}
 VARIANTS = [
@@ -113,7 +119,9 @@ def test_size_with_tau_zero(test, pvalue, law, pair):
 @pytest.mark.parametrize("groups", (False, True), ids=("single", "group"))
 @pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("pvalue", ("hoeffding", "exact"))
-@pytest.mark.parametrize(("test", "law"), ((swap_test, boundary_unpaired), (paired_swap_test, boundary_paired)))
+@pytest.mark.parametrize(("test", "law"), (
+    (swap_test, boundary_unpaired), (paired_swap_test, boundary_paired), (paired_swap_test, boundary_paired_with_ties)
+))  # fmt: skip
 def test_size_on_the_boundary_of_tau(test, law, pvalue, signs, groups):
     on_boundary = partial(law, signs=SIGNS[signs], groups=groups)
     pair = GROUP if groups else SINGLE

@@ -66,12 +66,89 @@ def test_every_path_equals_the_naive_reference(kind, score, size, seed):
         assert one == paired_swap_test_many(x, y, pairs, score=lambda a, b: fast(a, b), rng=3, **options)[0]
 
 
-def test_pvalues_are_those_of_the_counts():
+@pytest.mark.parametrize("kind", ("gaussian", "bool"))
+def test_scores_are_their_formulas(kind):
+    """Against the formulas written out, with a bias and responses of both signs; plain callables agree."""
+    x, y, theta = data(kind, 11, n=400)
+    assert (y < 0).any()
+    formulas = {
+        SquaredResidual(theta, 0.7): lambda x, y: (y - 0.7 - x @ theta) ** 2,
+        AbsoluteResidual(theta, 0.7): lambda x, y: np.abs(y - 0.7 - x @ theta),
+        SignedMargin(theta): lambda x, y: y * (x @ theta),
+    }
+    for score, formula in formulas.items():
+        np.testing.assert_allclose(score(x, y), formula(x, y), rtol=1e-9, atol=1e-12)
+        for test in (swap_test, paired_swap_test):
+            assert test(x, y, 3, 7, score=score) == test(x, y, 3, 7, score=formula)
+
+
+@pytest.mark.parametrize("case", ("huge column without weight", "huge response", "columns of different units"))
+def test_scales_do_not_turn_differences_into_ties(case):
+    """The paths agree with a plain callable although rounding errors of one sample or column are huge."""
+    rng = np.random.default_rng(0)
+    x, theta = rng.standard_normal((500, 5)), np.array([1.0, 0.2, 0.5, -0.5, 0.0])
+    if case == "huge column without weight":
+        x[7, 4] = 1e14
+    if case == "columns of different units":
+        x[:, 2] *= 1e12
+        theta[2] = 5e-13
+    y = x @ theta + rng.standard_normal(500)
+    if case == "huge response":
+        y[3] = 1e14
+    plain = paired_swap_test(x, y, 0, 1, score=lambda x, y: np.abs(y - x @ theta))
+    fast = paired_swap_test(x, y, 0, 1, score=AbsoluteResidual(theta))
+    many = paired_swap_test_many(x, y, [(0, 1)], score=AbsoluteResidual(theta))[0]
+    assert fast == many
+    assert abs(fast.statistic - plain.statistic) <= 1 / 500
+    assert fast.n_ties <= 1
+
+
+def test_a_callable_that_changes_its_arguments_does_no_harm():
+    x, y, theta = data("gaussian", 2, n=200)
+    kept = x.copy(), y.copy()
+
+    def greedy(x, y):
+        y -= x @ theta
+        x *= 0
+        return np.abs(y)
+
+    for test in (swap_test, paired_swap_test):
+        assert test(x, y, 0, 1, score=greedy) == test(x, y, 0, 1, score=lambda x, y: np.abs(y - x @ theta))
+    np.testing.assert_array_equal(x, kept[0])
+    np.testing.assert_array_equal(y, kept[1])
+
+
+def test_paired_pvalue_with_tau_and_ties_by_hand():
+    """30 wins, 10 losses, 20 ties of 60: coins decide the ties, then Bin(60, ½ + τ/2)."""
+    from datamodels_inf.coins import coin_keys, flip_coins
+
+    signs = np.repeat([1.0, -1.0, 0.0], [30, 10, 20])
+    x = np.column_stack([np.ones(60), np.zeros(60)])
+    result = paired_swap_test(x, signs, 0, 1, score=lambda x, y: y * x[:, 0], tau=0.2, rng=5)
+    heads = int(flip_coins(coin_keys(np.array([[[0], [1]]]), 5), 60)[40:].sum())
+    assert 0 < heads < 20
+    assert result.statistic == (30 + heads) / 60
+    assert result.pvalue == pytest.approx(naive_exact_pvalue(30 + heads, 60, 0.1), abs=0)
+
+
+def test_reject_includes_the_level_itself():
     x, y, theta = data("gaussian", 1, n=80)
-    score = SquaredResidual(theta + 0.5)
+    one = swap_test(x, y, 0, 1, score=SquaredResidual(theta + 0.5), pvalue="exact")
+    assert 0 < one.pvalue < 1
+    assert one.reject(one.pvalue)
+    assert not one.reject(one.pvalue * (1 - 1e-9))
+    many = swap_test_many(x, y, [(0, 1)], score=SquaredResidual(theta + 0.5), pvalue="exact")
+    assert many.reject(one.pvalue).all()
+
+
+def test_pvalues_are_those_of_the_counts():
+    x, y, _ = data("gaussian", 1, n=80)
+    y = 30 * x[:, 0] + y
+    score = SquaredResidual(np.eye(12)[0] * 30)
     wins, ties = naive_swap_counts(x, y, 0, 1, score)
     assert ties == 0
     u, n = wins / 40, 80
+    assert abs(u - 0.5) > 0.2
     hoeffding = swap_test(x, y, 0, 1, score=score, tau=0.01, tau_x=0.02).pvalue
     assert hoeffding == pytest.approx(min(1, 2 * np.exp(-n * max(0, abs(u - 0.5) - 0.03) ** 2)))
     exact = swap_test(x, y, 0, 1, score=score, tau=0.01, tau_x=0.02, pvalue="exact").pvalue
@@ -80,14 +157,16 @@ def test_pvalues_are_those_of_the_counts():
 
 def test_paired_pvalues_are_those_of_scipy():
     x, y, theta = data("bool", 2, n=500)
-    score = SquaredResidual(theta + np.linspace(0, 1, 12))
+    y = y + 3 * x[:, 0]
+    score = SquaredResidual(theta + 3 * np.eye(12)[0])
     wins, ties = naive_paired_counts(x, y, 0, 11, score)
     assert ties > 100
     exact = paired_swap_test(x, y, 0, 11, score=score)
     assert exact.pvalue == pytest.approx(binomtest(wins, 500 - ties).pvalue)
     hoeffding = paired_swap_test(x, y, 0, 11, score=score, pvalue="hoeffding", tau=0.1)
-    assert hoeffding.pvalue == pytest.approx(min(1, 2 * np.exp(-1000 * (abs(exact.statistic - 0.5) - 0.05) ** 2)))
-    x[:, 0] ^= x[:, 1]
+    assert hoeffding.pvalue < 0.5
+    assert hoeffding.pvalue == pytest.approx(2 * np.exp(-1000 * (abs(exact.statistic - 0.5) - 0.05) ** 2), abs=0)
+    y = y + np.random.default_rng(0).standard_normal(500)
     xs = x.copy()
     xs[:, [0, 11]] = x[:, [11, 0]]
     d = score(x, y) - score(xs, y)
@@ -142,8 +221,10 @@ def test_sums_of_masks_do_not_depend_on_their_order():
     x = rng.random((50, 3000)) < 0.5
     order = rng.permutation(3000)
     shuffled = SquaredResidual(theta[order])
-    np.testing.assert_array_equal(score.predictor(x), shuffled.predictor(x[:, order]))
-    assert np.abs(score.theta - theta).max() <= 2.0**-41 * np.abs(theta).sum()
+    sums = score.prepared(x).predictor(x)
+    np.testing.assert_array_equal(sums, shuffled.prepared(x).predictor(x[:, order]))
+    assert (score.predictor(x) != shuffled.predictor(x[:, order])).any()  # Not so without the grid.
+    assert np.abs(score.prepared(x).theta - theta).max() <= 2.0**-41 * np.abs(theta).sum()
 
 
 def test_equal_weights_tie_exactly_even_for_real_features():
@@ -225,6 +306,18 @@ BAD = {
     "score a matrix": ({"score": lambda x, y: x}, r"`score` must return shape"),
     "score NaN": ({"score": lambda x, y: y * np.nan}, r"`score` must return finite"),
     "score overflows": ({"score": SquaredResidual(THETA * 1e200)}, r"`score` must return finite"),
+    "score of the other half": (
+        {"score": lambda x, y: y if x[0, 0] == X[0, 0] else y[:-1]},
+        r"`score` must return shape",
+    ),
+    "score overflows as float64": (
+        {"score": lambda x, y: np.full(len(y), np.longdouble("1e4000"))},
+        r"`score` must return finite",
+    ),
+    "score None": ({"score": None}, r"`score` must be a callable"),
+    "tau text": ({"tau": "0.1"}, r"`tau` must be a number"),
+    "tau a list": ({"tau": [0.1]}, r"`tau` must be a number"),
+    "x ragged": ({"x": [[1, 2], [3]]}, r"`x` must be an array of real numbers"),
     "score text": ({"score": lambda x, y: np.array(["a"] * len(y))}, r"`score` must return finite"),
 }
 
@@ -245,12 +338,13 @@ def test_bad_pairs_get_one_sentence(test, pairs):
         test(X, Y, pairs, score=SquaredResidual(THETA))
 
 
-def test_bad_threads():
-    with pytest.raises(ValueError, match="`threads` must be at least 1"):
-        swap_test_many(X, Y, [(0, 1)], score=SquaredResidual(THETA), threads=0)
+@pytest.mark.parametrize("threads", (0, 1.5, "2", None))
+def test_bad_threads(threads):
+    with pytest.raises(ValueError, match="`threads` must be a whole number of at least 1"):
+        swap_test_many(X, Y, [(0, 1)], score=SquaredResidual(THETA), threads=threads)
 
 
-@pytest.mark.parametrize("alpha", (0.0, 1.0, -1, 2, np.nan))
+@pytest.mark.parametrize("alpha", (0.0, 1.0, -1, 2, np.nan, "0.1", None, [0.1]))
 def test_bad_level(alpha):
     one = swap_test(**GOOD)
     with pytest.raises(ValueError, match="`alpha` must lie strictly between 0 and 1"):
@@ -268,7 +362,9 @@ def test_signed_rank_needs_tau_zero_and_says_why(options):
 @pytest.mark.parametrize(("make", "sentence"), [
     (lambda: SquaredResidual([1.0, np.nan]), "`theta` must be finite"),
     (lambda: SquaredResidual([[1.0]]), "`theta` must be a vector"),
-    (lambda: SignedMargin(["a"]), "`theta` must be a vector of real numbers"),
+    (lambda: SignedMargin(["a"]), "`theta` must hold real numbers"),
+    (lambda: SignedMargin([1j]), "`theta` must hold real numbers"),
+    (lambda: AbsoluteResidual([1.0], "a"), "`bias` must be a number"),
     (lambda: AbsoluteResidual([1.0], np.inf), "`bias` must be a finite number"),
 ])  # fmt: skip
 def test_bad_scores(make, sentence):

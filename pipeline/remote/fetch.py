@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from pipeline.remote.mirror import Interval, Mirror, split
 from pipeline.remote.objects import ATTEMPTS, NotRangedError, RemoteError, RemoteObject, TransientError, fetch, pause
 
-RANGE_BYTES = 8 * 2**20
-CONNECTIONS = 8
+RANGE_BYTES = 16 * 2**20
+CONNECTIONS = 6
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,15 @@ class Need:
 def fetch_missing(need: Need, progress: Callable[[int], object]) -> None:
     """Fetch what is missing; `progress` is called with the number of bytes that came."""
     rows = need.mirror.rows
-    pieces = split(need.missing, max(1, RANGE_BYTES // rows.raw_row_bytes))
+    longest = max(1, RANGE_BYTES // rows.raw_row_bytes)
+    pieces = split(need.missing, longest)
+    mine = threading.local()
 
     def one(piece: Interval) -> None:
+        if not hasattr(mine, "room"):
+            mine.room = bytearray(longest * rows.raw_row_bytes)
         start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in piece)
-        need.mirror.write(*piece, fetch(need.remote, start, stop, progress))
+        need.mirror.write(*piece, fetch(need.remote, start, stop, progress, mine.room))
 
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         futures = [pool.submit(one, piece) for piece in pieces]

@@ -110,7 +110,7 @@ class Mirror:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
-    def write(self, start: int, stop: int, raw: bytearray) -> None:
+    def write(self, start: int, stop: int, raw: bytearray | memoryview) -> None:
         """Store rows start..stop−1 from their raw bytes, then note that they are complete."""
         values = np.frombuffer(raw, np.uint8).reshape(stop - start, self.rows.raw_row_bytes)
         content = np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).tobytes()

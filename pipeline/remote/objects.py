@@ -49,28 +49,32 @@ class RemoteObject(Protocol):
     def stream_whole(self, stop: int) -> Iterator[bytes]: ...
 
 
-def fetch(remote: RemoteObject, start: int, stop: int, progress: Callable[[int], object]) -> bytearray:
+def fetch(
+    remote: RemoteObject, start: int, stop: int, progress: Callable[[int], object], room: bytearray | None = None
+) -> memoryview:
     """The bytes start..stop−1, whole: whatever arrived before a connection broke is kept and the rest asked for again.
 
-    `progress` is called with the number of new bytes.
+    `progress` is called with the number of new bytes. `room` is used instead of new memory; fresh pages cost more time
+    than the network does.
     """
-    content = bytearray()
-    failures = 0
-    while len(content) < stop - start:
-        before = len(content)
+    wanted = stop - start
+    content = memoryview(bytearray(wanted) if room is None else room)[:wanted]
+    filled = failures = 0
+    while filled < wanted:
+        before = filled
         try:
-            for piece in remote.stream(start + before, stop):
-                room = stop - start - len(content)
-                content += piece[:room]
-                progress(min(len(piece), room))
-                if len(piece) > room:
+            for piece in remote.stream(start + filled, stop):
+                if len(piece) > wanted - filled:
                     raise RemoteError(
                         f"{remote.name} sent more bytes than were asked for; the server cannot be trusted."
                     )
-            if len(content) < stop - start:
+                content[filled : filled + len(piece)] = piece
+                filled += len(piece)
+                progress(len(piece))
+            if filled < wanted:
                 raise TransientError("the answer ended early")
         except TransientError as error:
-            failures = 1 if len(content) > before else failures + 1
+            failures = 1 if filled > before else failures + 1
             if failures >= ATTEMPTS:
                 raise RemoteError(
                     f"{remote.name} could not be read after {ATTEMPTS} attempts ({error}); "

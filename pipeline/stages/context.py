@@ -16,7 +16,7 @@ from tqdm import tqdm
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.cache import Result
-from pipeline.datasets import ImageSet
+from pipeline.datasets import ImageSet, Labels
 
 
 @contextmanager
@@ -90,6 +90,11 @@ class Data:
     def images(self) -> ImageSet | None:
         path = self.folder / "images.npz"
         return ImageSet.load(path) if path.exists() else None
+
+    @cached_property
+    def labels(self) -> Labels | None:
+        path = self.folder / "labels.npz"
+        return Labels.load(path) if path.exists() else None
 
 
 @dataclass(frozen=True)

