@@ -437,7 +437,8 @@ def _range(request):
 
 @pytest.mark.parametrize("how", (dropped, short, stalled, status_500))
 @pytest.mark.parametrize("times", (1, 3))
-def test_failures_are_survived_and_what_arrived_is_kept(tmp_path, how, times):
+def test_failures_are_survived_and_what_arrived_is_kept(tmp_path, monkeypatch, how, times):
+    monkeypatch.setattr("pipeline.remote.http.PIECE", 1 << 16)
     with http_server({"/m.npy": CONTENT}, fault=failing(times, how)) as (url, log):
         fetched(need_of(f"{url}/m.npy", tmp_path))
         if how is dropped and times == 1:

@@ -8,7 +8,7 @@ import requests
 
 from pipeline.remote.objects import Identity, NotRangedError, RemoteError, TransientError
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 TIMEOUT = (10.0, 30.0)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.errors import BadInputError
 from pipeline.remote.objects import Identity, RemoteError, TransientError
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 TRANSIENT_CODES = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "500", "502", "503", "504"}
 
 
