@@ -105,7 +105,7 @@ def _check(
         raise ValueError(f"`lambda_ratio` must lie in (0, 1], but it is {ratio}.")
     if not 1 <= validation <= n - 2:
         raise ValueError(f"`validation_rows` must lie between 1 and {n - 2}, but it is {validation}.")
-    needed = 3 * 8 * n * masks.n_train
+    needed = 8 * (3 * n * masks.n_train + 2 * masks.n_train**2)  # Design, its standardised copies, two Gram matrices.
     if needed > MAX_DENSE_BYTES:
         raise ValueError(
             f"`masks` of {n} × {masks.n_train} would need {needed / 2**30:.0f} GiB as a dense design, "

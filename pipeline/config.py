@@ -24,8 +24,10 @@ def _as_list(value: Any) -> Any:
 def _targets(value: Any) -> Any:
     """Refused here, with the key's own name: a union of types would answer for each of them."""
     numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
-    if value != "all" and not (numbers and len(set(value)) == len(value)):
-        raise ValueError(f'fit.targets = {value!r}: it must be "all" or a list of different whole numbers from 0')
+    if value not in ("all", "needed") and not (numbers and len(set(value)) == len(value)):
+        raise ValueError(
+            f'fit.targets = {value!r}: it must be "all", "needed" or a list of different whole numbers from 0'
+        )
     return value
 
 
@@ -71,7 +73,7 @@ class Fit(Section):
 
     mode: Literal["lasso", "load"] = "lasso"
     file: Path | None = None
-    targets: Annotated[Literal["all"] | list[int], BeforeValidator(_targets)] = "all"
+    targets: Annotated[Literal["all", "needed"] | list[int], BeforeValidator(_targets)] = "all"
     n_lambdas: Count = 100
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
     validation_rows: Count | None = None

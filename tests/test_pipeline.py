@@ -394,6 +394,19 @@ def test_labels_without_images_give_a_report_with_grey_tiles(tmp_path):
     assert table(tmp_path / "reports" / "digits" / "tests.csv")[0]["class_target"] == "dog"
 
 
+def test_only_the_needed_targets_are_fitted(tmp_path):
+    released(tmp_path / "cifar")
+    output = ok(tmp_path, "run", *FILES, "--set", "fit.targets=needed")
+    assert "4 targets, median held-out R²" in output
+    everything = ok(tmp_path, "run", *FILES, "--set", "report.name=all")
+    assert "8 targets, median held-out R²" in everything
+    for name in ("tests.csv", "findings.csv"):
+        assert (tmp_path / "reports" / "digits" / name).read_text() == (tmp_path / "reports" / "all" / name).read_text()
+    assert "test.target_class" in ok(
+        tmp_path, "fit", *FILES, "--set", "fit.targets=needed", "--set", "test.target_class=cat"
+    )
+
+
 def test_wide_margins_keep_their_precision(tmp_path):
     released(tmp_path / "cifar")
     margins = np.load(tmp_path / "cifar" / "data" / "test_margins_50pct.npy").astype(np.float32) + np.float32(3000.3)

@@ -39,6 +39,9 @@ def test_wheel_holds_both_packages_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"datamodels_inf", "pipeline"}
     assert "datamodels_inf/py.typed" in names
+    assert "pipeline/configs/digits.toml" in names
+    assert "pipeline/embedded/digits/margins.npy" in names
+    assert "pipeline/report/template.html.j2" in names
     assert any(name.endswith("LICENSE") for name in names)
 
 
@@ -50,9 +53,11 @@ def test_wheel_works_in_an_empty_environment(wheel, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    command = [environment / "bin" / "datamodels-inf", "simulate", "size", "--reps", "3", "--out", "out"]
-    done = subprocess.run(command, cwd=elsewhere, env=clean, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "")
+    for words in (("run",), ("simulate", "size", "--reps", "3", "--out", "out")):
+        command = [environment / "bin" / "datamodels-inf", *words]
+        done = subprocess.run(command, cwd=elsewhere, env=clean, capture_output=True, text=True, timeout=240)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (elsewhere / "reports" / "digits" / "index.html").exists()
     assert (elsewhere / "out" / "size_swap.png").exists()
     code = "import datamodels_inf; print(datamodels_inf.__file__)"
     where = subprocess.check_output([environment / "bin" / "python", "-c", code], cwd=elsewhere, env=clean, text=True)

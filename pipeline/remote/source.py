@@ -82,7 +82,7 @@ def settings(config: Config) -> dict[str, Any]:
         **{f"source.{name}": getattr(source, name) for name in names},
         "fit rows needed": fit.mode == "lasso",
         "weights needed": _weights_needed(config),
-        "columns of margins": fit.targets,
+        "columns of margins": fit.targets if isinstance(fit.targets, list) else "all",
     }
 
 
@@ -122,7 +122,7 @@ def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
     """Read the headers, check them, and find what is missing in `home`, the folder of mirrors."""
     source = config.source
     masks, masks_need = _array(remotes.masks, home, "masks", _mask_rows)
-    columns = None if config.fit.targets == "all" else list(config.fit.targets)
+    columns = list(config.fit.targets) if isinstance(config.fit.targets, list) else None
     margins, margins_need = _array(remotes.margins, home, "margins", lambda remote, h: _margin_rows(remote, h, columns))
     if masks.n_rows != margins.n_rows:
         raise BadInputError(

@@ -16,7 +16,9 @@ from tqdm import tqdm
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.cache import Result
+from pipeline.config import Config
 from pipeline.datasets import ImageSet, Labels
+from pipeline.errors import BadInputError
 
 
 @contextmanager
@@ -95,6 +97,19 @@ class Data:
     def labels(self) -> Labels | None:
         path = self.folder / "labels.npz"
         return Labels.load(path) if path.exists() else None
+
+
+def targets_of_class(config: Config, data: Data) -> NDArray[np.int64]:
+    """The targets of test.target_class."""
+    if data.labels is None:
+        raise BadInputError(
+            f'test.design "{config.test.design}" draws images by class, but the source has no labels; '
+            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
+        )
+    names, wanted = data.labels.class_names, config.test.target_class
+    if wanted not in names:
+        raise BadInputError(f"test.target_class = {wanted!r} is no class of this data; there are {', '.join(names)}.")
+    return np.flatnonzero(data.labels.target_labels == names.index(wanted))
 
 
 @dataclass(frozen=True)

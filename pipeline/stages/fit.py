@@ -13,7 +13,7 @@ from datamodels_inf.datamodel import Datamodel, detect_coding
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.files import identity, save_arrays
-from pipeline.stages.context import Data, progress_bar
+from pipeline.stages.context import Data, progress_bar, targets_of_class
 
 VERSION = 1
 CODING_ROWS = 10_000
@@ -22,7 +22,9 @@ CODING_TARGETS = 200
 
 def settings(config: Config) -> dict[str, Any]:
     fit = config.fit
-    chosen = {"fit.mode": fit.mode, "fit.targets": fit.targets}
+    chosen: dict[str, Any] = {"fit.mode": fit.mode, "fit.targets": fit.targets}
+    if fit.targets == "needed":
+        chosen["test.target_class"] = config.test.target_class
     if fit.mode == "lasso":
         names = ("n_lambdas", "lambda_ratio", "validation_rows")
         return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
@@ -34,7 +36,7 @@ def settings(config: Config) -> dict[str, Any]:
 
 
 def run(config: Config, data: Data, out: Path, quiet: bool) -> dict[str, Any]:
-    targets = _targets(config, data.n_targets)
+    targets = _targets(config, data)
     datamodel, facts = (_lasso if config.fit.mode == "lasso" else _load)(config, data, targets, quiet)
     quality = datamodel.quality(data.held_out_masks, data.held_out_margins(targets))
     arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
@@ -54,12 +56,15 @@ def _median(values: NDArray[np.float64]) -> float | None:
     return round(float(np.median(known)), 6) if known.size else None
 
 
-def _targets(config: Config, n_targets: int) -> NDArray[np.int64]:
+def _targets(config: Config, data: Data) -> NDArray[np.int64]:
+    """The targets to fit: all, the given ones, or those of the class that the test draws from."""
     if config.fit.targets == "all":
-        return np.arange(n_targets)
+        return np.arange(data.n_targets)
+    if config.fit.targets == "needed":
+        return targets_of_class(config, data)
     targets = np.array(config.fit.targets, np.int64)
-    if targets.max() >= n_targets:
-        raise BadInputError(f'fit.targets must be different numbers from 0 to {n_targets - 1}, or "all".')
+    if targets.max() >= data.n_targets:
+        raise BadInputError(f'fit.targets must be different numbers from 0 to {data.n_targets - 1}, or "all".')
     return targets
 
 
@@ -111,7 +116,7 @@ def _load(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -
     return datamodel, {**facts, "mse_constant": report.constant_mse}
 
 
-def _read_weights(path: Path) -> dict[str, NDArray[np.float64]]:
+def _read_weights(path: Path) -> dict[str, NDArray[Any]]:
     """weight, bias and, where there, lam; of a .pt file with tensors only, or of an .npz without pickles."""
     try:
         if path.suffix == ".npz":
@@ -122,10 +127,10 @@ def _read_weights(path: Path) -> dict[str, NDArray[np.float64]]:
 
             content = torch.load(path, map_location="cpu", weights_only=True)
             names = [name for name in ("weight", "bias", "lam") if name in content]
-            found = {name: content[name].detach().double().numpy() for name in names}
+            found = {name: content[name].detach().float().numpy() for name in names}
         if not {"weight", "bias"} <= found.keys():
             raise ValueError("it has no weight and bias")
-        return {name: np.asarray(array, np.float64) for name, array in found.items()}
+        return {name: array.astype(np.float32 if name == "weight" else np.float64) for name, array in found.items()}
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInputError(f"fit.file {path} is not a file of weights ({type(error).__name__}: {reason}).") from error

@@ -20,7 +20,7 @@ from datamodels_inf.swap_test import swap_test_many
 from pipeline.config import Config, Method
 from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
-from pipeline.stages.context import Data, Fitted, progress_bar
+from pipeline.stages.context import Data, Fitted, progress_bar, targets_of_class
 
 VERSION = 1
 BLIND = "θ̂_i = θ̂_j: the squared residual cannot see this pair"
@@ -33,20 +33,18 @@ def settings(config: Config) -> dict[str, Any]:
 
 
 def run(config: Config, data: Data, fitted: Fitted, out: Path, quiet: bool, threads: int | None) -> dict[str, Any]:
-    if data.labels is None:
-        raise BadInputError(
-            f'test.design "{config.test.design}" draws images by class, but the source has no labels; '
-            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
-        )
     exchangeable = _check_masks(config, data.held_out_masks)
-    triples = _draw(config, data.labels, fitted.targets)
+    of_class = targets_of_class(config, data)
+    labels = data.labels
+    assert labels is not None
+    triples = _draw(config, labels, np.intersect1d(fitted.targets, of_class))
     columns: dict[str, list[Any]] = {name: [] for name in TABLE}
     with progress_bar(len(triples), "pair", "test", quiet) as advance:
         for target in np.unique(triples[:, 2]):
             pairs = triples[triples[:, 2] == target, :2]
             _test_target(config, data, fitted, int(target), pairs, threads or os.cpu_count() or 1, columns)
             advance(len(pairs))
-    _write(columns, triples, config.test.method, data.labels, out / "tests.parquet")
+    _write(columns, triples, config.test.method, labels, out / "tests.parquet")
     return {"n_tests": len(triples), "methods": list(config.test.method), **exchangeable}
 
 
@@ -80,13 +78,8 @@ def _check_masks(config: Config, masks: PackedMasks) -> dict[str, Any]:
     }
 
 
-def _draw(config: Config, labels: Labels, fitted_targets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _draw(config: Config, labels: Labels, targets: NDArray[np.int64]) -> NDArray[np.int64]:
     test = config.test
-    if test.target_class not in labels.class_names:
-        known = ", ".join(labels.class_names)
-        raise BadInputError(f"test.target_class = {test.target_class!r} is no class of this data; there are {known}.")
-    label = labels.class_names.index(test.target_class)
-    targets = fitted_targets[labels.target_labels[fitted_targets] == label]
     if targets.size == 0:
         raise BadInputError(f"no fitted target is of test.target_class {test.target_class!r}; see fit.targets.")
     try:
