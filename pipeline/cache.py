@@ -30,6 +30,7 @@ from filelock import FileLock, Timeout
 from pipeline.files import file_digest
 
 LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
+MOST_CHANGES = 4
 ALWAYS_HASHED_BYTES = 256 * 2**20
 PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -134,7 +135,9 @@ class Store:
             return "not run before"
         differences = [_differences(manifest, spec) for manifest in sorted(earlier, key=lambda m: str(m["made_at"]))]
         nearest = min(reversed(differences), key=lambda changes: len(changes))
-        return "; ".join(nearest) or "its result is missing"
+        more = [f"and {len(nearest) - MOST_CHANGES} more changes"] if len(nearest) > MOST_CHANGES + 1 else []
+        shown = nearest[:MOST_CHANGES] if more else nearest
+        return "; ".join([*shown, *more]) or "its result is missing"
 
 
 def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:

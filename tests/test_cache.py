@@ -83,6 +83,13 @@ def test_reasons_name_what_changed(store):
     assert store.look_up(Spec("fit", 1, SPEC.settings, {"download": "new"}))[1] == "download changed"
 
 
+def test_long_reasons_are_cut(store):
+    store.make(SPEC, write)
+    reason = store.look_up(Spec("fit", 1, {f"fit.{n}": n for n in range(9)}, {"download": "abc"}))[1]
+    assert reason.endswith("and 7 more changes")
+    assert reason.count(" → ") == 4
+
+
 def test_a_failure_leaves_nothing(store):
     def fail(folder):
         write(folder)
