@@ -14,6 +14,7 @@ from pipeline.stages import download, fit, report, test
 
 Stage: TypeAlias = Literal["download", "fit", "test", "report"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+MODULES: dict[Stage, Any] = {"download": download, "fit": fit, "test": test, "report": report}
 
 
 class Pipeline:
@@ -46,10 +47,11 @@ class Pipeline:
     def specs(self) -> Iterator[tuple[Stage, Spec]]:
         """Every stage's recipe, in order; known before anything runs."""
         keys: dict[str, str] = {}
-        for name, module in (("download", download), ("fit", fit), ("test", test), ("report", report)):
+        for name in STAGES:
+            module = MODULES[name]
             spec = Spec(name, module.VERSION, module.settings(self.config), dict(keys))
             keys[name] = spec.key
-            yield name, spec  # type: ignore[misc]
+            yield name, spec
 
     def run(self, last: Stage) -> Result:
         """Run or find every stage up to `last`; publish the report if that is the last one."""

@@ -710,3 +710,15 @@ def test_a_real_copy_has_the_known_checksum(tmp_path):
     file = get_images(tmp_path, path=Path(REAL_COPY), say=said, quiet=True)
     assert said.one("50,000 training and 10,000 test images, verified")
     assert ImageSet.load(file).train.shape == (50_000, 32, 32, 3)
+
+
+def test_the_command_refuses_what_is_not_the_whole_of_cifar10(tmp_path):
+    """`datamodels-inf images` through the real command line: one sentence, exit code 2, nothing left."""
+    images = np.zeros((20, 8, 8), np.uint8), np.arange(20) % 10
+    ImageSet(*images, *images, tuple("0123456789")).save(tmp_path / "small.npz")
+    command = [sys.executable, "-m", "pipeline.cli", "images", "--path", "small.npz", "--store", "store"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "small.npz" in done.stderr
+    assert not list((tmp_path / "store" / "images").glob("*.npz"))

@@ -40,9 +40,13 @@ def run(config: Config, data: Data, fitted: Fitted, out: Path, quiet: bool, thre
     triples = _draw(config, labels, np.intersect1d(fitted.targets, of_class))
     columns: dict[str, list[Any]] = {name: [] for name in TABLE}
     with progress_bar(len(triples), "pair", "test", quiet) as advance:
-        for target in np.unique(triples[:, 2]):
+        targets = np.unique(triples[:, 2])
+        margins = data.held_out_margins(targets)  # Once for all: columns of a matrix that lies in rows.
+        for target, y in zip(targets, margins.T.astype(np.float64), strict=True):
             pairs = triples[triples[:, 2] == target, :2]
-            _test_target(config, data, fitted, int(target), pairs, threads or os.cpu_count() or 1, columns)
+            _test_target(
+                config, data.held_out_masks, y, fitted, int(target), pairs, threads or os.cpu_count() or 1, columns
+            )
             advance(len(pairs))
     _write(columns, triples, config.test.method, labels, out / "tests.parquet")
     return {"n_tests": len(triples), "methods": list(config.test.method), **exchangeable}
@@ -90,7 +94,8 @@ def _draw(config: Config, labels: Labels, targets: NDArray[np.int64]) -> NDArray
 
 def _test_target(
     config: Config,
-    data: Data,
+    masks: PackedMasks,
+    y: NDArray[np.float64],
     fitted: Fitted,
     target: int,
     pairs: NDArray[np.int64],
@@ -100,7 +105,6 @@ def _test_target(
     """All methods on the pairs of one target; the contrast gives every row its effect."""
     k = int(np.flatnonzero(fitted.targets == target)[0])
     score = SquaredResidual(fitted.datamodel.weight[:, k], float(fitted.datamodel.bias[k]))
-    masks, y = data.held_out_masks, data.held_out_margins(np.array([target]))[:, 0].astype(np.float64)
     contrasts = contrast_many(masks, y, pairs, theta=score.theta, bias=score.bias)
     for method in config.test.method:
         if method == "contrast":
