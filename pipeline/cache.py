@@ -64,6 +64,13 @@ class Result:
         return summary
 
     @property
+    def digest(self) -> str:
+        """Of the content of its files, and of the rows that it uses of files outside."""
+        checksums = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        checksums |= self.summary.get("outside", {})
+        return hashlib.sha256(json.dumps(checksums, sort_keys=True).encode()).hexdigest()
+
+    @property
     def n_bytes(self) -> int:
         return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
 
@@ -77,8 +84,12 @@ class Store:
     def folder(self, spec: Spec) -> Path:
         return self.root / spec.stage / spec.key
 
-    def look_up(self, spec: Spec) -> tuple[Result | None, str]:
-        """(the intact result, "") or (None, the reason why the stage must run)."""
+    def look_up(self, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:
+        """(the intact result, "") or (None, the reason why the stage must run).
+
+        A result that was made from `inputs` of other content (an input lost and made again by other versions, say) is
+        not taken, though its key is the same.
+        """
         folder = self.folder(spec)
         if not (folder / "manifest.json").is_file():
             return None, self._what_changed(spec)
@@ -86,9 +97,14 @@ class Store:
         if manifest is None:
             return None, f"{folder / 'manifest.json'} is damaged"
         damage = _damage(folder, manifest["files"]) or _outside_damage(folder, manifest["summary"])
-        return (None, damage) if damage else (Result(folder, manifest), "")
+        if damage:
+            return None, damage
+        for name, result in inputs.items():
+            if manifest["input_digests"].get(name) != result.digest:
+                return None, f"{name} was made again and is not what it was"
+        return Result(folder, manifest), ""
 
-    def make(self, spec: Spec, work: Callable[[Path], dict[str, Any]]) -> Result:
+    def make(self, spec: Spec, inputs: Mapping[str, Result], work: Callable[[Path], dict[str, Any]]) -> Result:
         """Run `work` in a temporary folder, describe what it wrote, and move it to its place."""
         home = self.root / spec.stage
         home.mkdir(parents=True, exist_ok=True)
@@ -98,12 +114,13 @@ class Store:
         try:
             started = time.monotonic()
             summary = work(temporary)
-            _write_manifest(temporary, spec, summary, time.monotonic() - started)
+            digests = {name: result.digest for name, result in inputs.items()}
+            _write_manifest(temporary, spec, digests, summary, time.monotonic() - started)
             shutil.rmtree(self.folder(spec), ignore_errors=True)
             temporary.rename(self.folder(spec))
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-        found, problem = self.look_up(spec)
+        found, problem = self.look_up(spec, inputs)
         if found is None:
             raise OSError(f"{self.folder(spec)} was written but cannot be read back: {problem}")
         return found
@@ -176,7 +193,9 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
     return ""
 
 
-def _write_manifest(folder: Path, spec: Spec, summary: dict[str, Any], seconds: float) -> None:
+def _write_manifest(
+    folder: Path, spec: Spec, digests: Mapping[str, str], summary: dict[str, Any], seconds: float
+) -> None:
     files = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         stat = path.stat()
@@ -188,6 +207,7 @@ def _write_manifest(folder: Path, spec: Spec, summary: dict[str, Any], seconds: 
         "version": spec.version,
         "settings": spec.settings,
         "inputs": spec.inputs,
+        "input_digests": dict(digests),
         "summary": summary,
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),

@@ -38,7 +38,7 @@ class Pipeline:
         self.store = Store(store)
         self.reports = reports
         self.command = command
-        self.force = dict.fromkeys(force, "forced")
+        self.force = set(force)
         self.quiet = quiet
         self.threads = threads
         self.say = say
@@ -69,16 +69,13 @@ class Pipeline:
         return results[last]
 
     def _stage(self, name: Stage, spec: Spec, inputs: dict[str, Result]) -> Result:
-        found, reason = self.store.look_up(spec)
+        found, reason = self.store.look_up(spec, inputs)
         if found is not None and name not in self.force:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found
-        self.say(f"{name:<9} running  {reason or self.force[name]}")
-        made = self.store.make(spec, lambda folder: self._work(name, folder, inputs))
+        self.say(f"{name:<9} running  {reason or 'forced'}")
+        made = self.store.make(spec, inputs, lambda folder: self._work(name, folder, inputs))
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
-        if found is not None and _checksums(found) != _checksums(made):
-            for later in STAGES[STAGES.index(name) + 1 :]:
-                self.force.setdefault(later, f"{name} was made again and is not what it was")
         return made
 
     def _work(self, name: Stage, folder: Path, inputs: dict[str, Result]) -> dict[str, Any]:
@@ -112,10 +109,6 @@ class Pipeline:
         with whole_file(listed) as temporary:
             temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
         self.say(f"{'':<9} report   {home / 'index.html'}")
-
-
-def _checksums(result: Result) -> dict[str, str]:
-    return {name: entry["sha256"] for name, entry in result.manifest["files"].items()}
 
 
 def describe(result: Result) -> str:

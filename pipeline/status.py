@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from pipeline.cache import Result
 from pipeline.errors import BadInputError
 from pipeline.run import STAGES, Pipeline, describe
 
@@ -12,15 +13,18 @@ from pipeline.run import STAGES, Pipeline, describe
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
     """One line per stage of this configuration, then the other results in the store."""
     yield f"store {pipeline.store.root}"
-    keys = set()
+    keys: set[str] = set()
+    inputs: dict[str, Result] = {}
     try:
         for name, spec in pipeline.specs():
             keys.add(spec.key)
-            found, reason = pipeline.store.look_up(spec)
+            found, reason = pipeline.store.look_up(spec, inputs)
+            if found is not None:
+                inputs[str(name)] = found
             if found is not None and name not in pipeline.force:
                 yield f"  {name:<9} {spec.key}  cached, {_age(found.manifest['made_at'])} old: {describe(found)}"
             else:
-                yield f"  {name:<9} {spec.key}  would run: {reason or pipeline.force[name]}"
+                yield f"  {name:<9} {spec.key}  would run: {reason or 'forced'}"
     except BadInputError as error:
         yield f"  from here on nothing can run: {error}"
     others = sum(

@@ -32,8 +32,8 @@ def store(tmp_path):
 
 
 def test_make_then_find(store):
-    made = store.make(SPEC, write)
-    found, reason = store.look_up(SPEC)
+    made = store.make(SPEC, {}, write)
+    found, reason = store.look_up(SPEC, {})
     assert (found, reason) == (made, "")
     assert found.summary == {"size": 1005}
     assert found.n_bytes == 1005
@@ -66,26 +66,42 @@ def test_the_key_depends_on_everything(other):
     (lambda f: edit(f / "manifest.json", '"size": 1005', '"size": 1006'), "manifest.json is damaged"),
 ])  # fmt: skip
 def test_damage_is_noticed_named_and_mended(store, harm, words):
-    harm(store.make(SPEC, write).folder)
-    found, reason = store.look_up(SPEC)
+    harm(store.make(SPEC, {}, write).folder)
+    found, reason = store.look_up(SPEC, {})
     assert found is None
     assert words in reason
-    assert store.make(SPEC, write).summary == {"size": 1005}
-    assert store.look_up(SPEC)[0] is not None
+    assert store.make(SPEC, {}, write).summary == {"size": 1005}
+    assert store.look_up(SPEC, {})[0] is not None
 
 
 def test_reasons_name_what_changed(store):
-    assert store.look_up(SPEC)[1] == "not run before"
-    store.make(SPEC, write)
-    store.make(Spec("fit", 1, {"fit.n": 9, "fit.mode": "load"}, {"download": "xyz"}), write)
-    assert store.look_up(Spec("fit", 1, {**SPEC.settings, "fit.n": 5}, SPEC.inputs))[1] == "fit.n: 3 → 5"
-    assert store.look_up(Spec("fit", 2, SPEC.settings, SPEC.inputs))[1] == "code version: 1 → 2"
-    assert store.look_up(Spec("fit", 1, SPEC.settings, {"download": "new"}))[1] == "download changed"
+    assert store.look_up(SPEC, {})[1] == "not run before"
+    store.make(SPEC, {}, write)
+    store.make(Spec("fit", 1, {"fit.n": 9, "fit.mode": "load"}, {"download": "xyz"}), {}, write)
+    assert store.look_up(Spec("fit", 1, {**SPEC.settings, "fit.n": 5}, SPEC.inputs), {})[1] == "fit.n: 3 → 5"
+    assert store.look_up(Spec("fit", 2, SPEC.settings, SPEC.inputs), {})[1] == "code version: 1 → 2"
+    assert store.look_up(Spec("fit", 1, SPEC.settings, {"download": "new"}), {})[1] == "download changed"
+
+
+def test_an_input_made_again_with_other_content_is_noticed(store):
+    upstream, downstream = Spec("download", 1, {}), Spec("fit", 1, {}, {"download": "abc"})
+
+    def other(folder):
+        (folder / "a.txt").write_text("not hello")
+        return {}
+
+    inputs = {"download": store.make(upstream, {}, write)}
+    store.make(downstream, inputs, write)
+    assert store.look_up(downstream, inputs)[0] is not None
+    again = {"download": store.make(upstream, {}, write)}
+    assert store.look_up(downstream, again)[0] is not None
+    changed = {"download": store.make(upstream, {}, other)}
+    assert store.look_up(downstream, changed) == (None, "download was made again and is not what it was")
 
 
 def test_long_reasons_are_cut(store):
-    store.make(SPEC, write)
-    reason = store.look_up(Spec("fit", 1, {f"fit.{n}": n for n in range(9)}, {"download": "abc"}))[1]
+    store.make(SPEC, {}, write)
+    reason = store.look_up(Spec("fit", 1, {f"fit.{n}": n for n in range(9)}, {"download": "abc"}), {})[1]
     assert reason.endswith("and 7 more changes")
     assert reason.count(" → ") == 4
 
@@ -96,9 +112,9 @@ def test_a_failure_leaves_nothing(store):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.make(SPEC, fail)
+        store.make(SPEC, {}, fail)
     assert list((store.root / "fit").iterdir()) == []
-    assert store.look_up(SPEC)[1] == "not run before"
+    assert store.look_up(SPEC, {})[1] == "not run before"
 
 
 def test_what_a_killed_process_left_is_removed(store):
