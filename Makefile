@@ -22,8 +22,9 @@ demo: $(VENV)/.made
 simulate: $(VENV)/.made
 	$(BIN)/datamodels-inf simulate all
 
+# One worker per core, one file at a time each; threads inside a worker would only be in the others' way.
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/.made
 	$(BIN)/ruff check .
