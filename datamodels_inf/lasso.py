@@ -1,113 +1,386 @@
-"""LASSO datamodels: one sparse linear fit from masks to margins per target.
+"""LASSO datamodels: one sparse linear fit from masks to margins per target, at 300,000 masks × 50,000 images.
 
 For each target, with Z the masks' columns standardised to mean 0 and variance 1, and b unpenalised:
 
-    minimise  (1/2n)·‖y − b − Zw‖² + λ‖w‖₁.
+    minimise  P(w) = (1/2n)·‖y − b − Zw‖² + λ‖w‖₁.
 
 λ runs down a geometric path from λ_max, the smallest λ with w = 0. The λ with the least mean squared error on a
 validation block, the last rows of the fit, is used to fit all fit rows once more. Weights are reported in mask coding:
 they multiply the 0/1 masks themselves.
+
+P depends on the data only through Zᵀy, ZᵀZ and ‖y‖². The rows of ZᵀZ that a solution needs are counted on bits
+(`Gram`), once for all targets; the rest is small (`Descent`). A fit ends when its duality gap, over all columns, is at
+most `tolerance`·P(0). Neither the number of threads nor the memory changes a result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.checks import Floats
+from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.columns import ColumnBits, Planes
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.descent import Descent, Moments, Solution, run_all
+from datamodels_inf.gram import Gram
+from datamodels_inf.lasso_kernels import add_columns
 from datamodels_inf.masks import PackedMasks
 
-MAX_DENSE_BYTES = 8 * 2**30
-"""The design is held as float64 here; a larger one is refused rather than swapped to disk."""
+Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
+Margins: TypeAlias = NDArray[np.floating[Any]]
+Progress: TypeAlias = Callable[[float], object]
+
+BATCH = 64
+"""Targets that go down their paths together."""
+LOCAL_SHARE = 0.08
+"""Of the memory, for copies of the Gram matrix of single working sets; the rest is for its rows."""
 
 
 def fit_lasso(
-    masks: PackedMasks | NDArray[np.bool_],
-    margins: NDArray[np.floating[Any]],
+    masks: Masks,
+    margins: Margins,
     *,
     n_lambdas: int = 100,
     lambda_ratio: float = 0.001,
     validation_rows: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    patience: int = 3,
+    tolerance: float = 1e-6,
+    memory_gb: float = 7.5,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Datamodel:
     """Fit a datamodel for every column of `margins`, (n_models, n_targets).
 
     Parameters
     ----------
     n_lambdas, lambda_ratio : length of the path, and its end as a share of λ_max.
-    validation_rows : the last rows that choose λ; by default a fifth of all rows.
-    progress : called with 1 after each target.
+    validation_rows : the last rows, which choose λ; by default a fifth of all rows, and at most 20,000.
+    patience : a path ends when the validation error has not improved for so many λ.
+    tolerance : the largest duality gap, as a share of P(0).
+    memory_gb : memory to use, in 10⁹ bytes, besides that of masks, margins and weights.
+    threads : all cores by default.
+    progress : called with steps that add up to the number of targets.
     """
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
-    n = packed.n_models
-    validation = max(1, n // 5) if validation_rows is None else validation_rows
-    _check(packed, margins, n_lambdas, lambda_ratio, validation)
-    y = margins.astype(np.float64)
-    everything = packed.to_bool().astype(np.float64)
-    training, full = _Standardised(everything[: n - validation]), _Standardised(everything)
-    weight, bias, lam = np.zeros((packed.n_train, y.shape[1])), np.zeros(y.shape[1]), np.zeros(y.shape[1])
-    for t in range(y.shape[1]):
-        lambdas = training.lambdas(y[: n - validation, t], n_lambdas, lambda_ratio)
-        weights, biases = training.path(y[: n - validation, t], lambdas)
-        errors = ((y[n - validation :, t, None] - biases - everything[n - validation :] @ weights) ** 2).mean(axis=0)
-        lam[t] = lambdas[int(np.argmin(errors))]
-        refit, intercept = full.path(y[:, t], lam[t : t + 1])
-        weight[:, t], bias[t] = refit[:, 0], intercept[0]
-        if progress is not None:
-            progress(1)
-    return Datamodel(weight, bias, lam)
+    lasso = Lasso(
+        packed,
+        validation_rows=default_validation_rows(packed.n_models) if validation_rows is None else validation_rows,
+        n_lambdas=n_lambdas,
+        lambda_ratio=lambda_ratio,
+        patience=patience,
+        tolerance=tolerance,
+        memory_gb=memory_gb,
+        threads=threads,
+    )
+    half = None if progress is None else lambda step: progress(0.5 * step)
+    choices = lasso.choose(margins, half)
+    return lasso.datamodel(lasso.refit(margins, [choice.best for choice in choices], half))
 
 
-class _Standardised:
-    """Standardised columns with their Gram matrix, computed once for all targets; constant columns stay 0."""
+def lasso_path(
+    masks: Masks,
+    margins: Margins,
+    *,
+    lambdas: Floats | None = None,
+    n_lambdas: int = 100,
+    lambda_ratio: float = 0.001,
+    validation_rows: int = 0,
+    tolerance: float = 1e-6,
+    memory_gb: float = 7.5,
+    threads: int | None = None,
+) -> LassoPath:
+    """All solutions along a path, without a refit: of `lambdas`, (L,) or (L, n_targets), or from each λ_max down.
 
-    def __init__(self, x: Floats) -> None:
-        self.mean = x.mean(axis=0)
-        scale = np.sqrt(self.mean * (1.0 - self.mean))
-        self.inverse_scale = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
-        self.z = np.asfortranarray((x - self.mean) * self.inverse_scale)
-        self.gram = self.z.T @ self.z
+    The last `validation_rows` rows are not fitted; the error on them is noted. Other parameters as in `fit_lasso`.
+    """
+    lasso = Lasso(
+        masks,
+        validation_rows=validation_rows,
+        n_lambdas=n_lambdas,
+        lambda_ratio=lambda_ratio,
+        tolerance=tolerance,
+        memory_gb=memory_gb,
+        threads=threads,
+    )
+    return lasso.path(margins, lambdas)
 
-    def lambdas(self, y: Floats, count: int, ratio: float) -> Floats:
-        """From λ_max = max|Zᵀ(y − ȳ)|/n down to ratio·λ_max. All 0 for a constant target."""
-        largest = float(np.abs(self.z.T @ (y - y.mean())).max()) / len(y)
-        return largest * np.geomspace(1.0, ratio, count)
 
-    def path(self, y: Floats, lambdas: Floats) -> tuple[Floats, Floats]:
-        """(weights (d, L), biases (L,)) in mask coding, one column per λ of a decreasing path."""
-        from sklearn.linear_model import lasso_path  # Slow to import.
+def default_validation_rows(n: int) -> int:
+    """A fifth of the rows, and at most the 20,000 that are enough at any size."""
+    return min(20_000, max(1, n // 5))
 
-        centred = y - y.mean()
-        if not lambdas.any():
-            return np.zeros((self.z.shape[1], len(lambdas))), np.full(len(lambdas), y.mean())
-        _, coefficients, _ = lasso_path(
-            self.z, centred, alphas=lambdas, precompute=self.gram, Xy=self.z.T @ centred, max_iter=10_000, tol=1e-6
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A target's datamodel on all rows, in mask coding: `weights` belong to the images `features`."""
+
+    features: Ints
+    weights: Floats
+    bias: float
+    lam: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """How λ was chosen: what each step of the path gave, as far as it went, and the solution of the best."""
+
+    lambdas: Floats
+    mse: Floats
+    """On the validation rows; NaN without them."""
+    n_nonzero: Ints
+    gap: Floats
+    best: Solution
+    at_end: bool
+    """Whether the best is the last λ of the whole path: a longer path might have been better."""
+
+
+class Lasso:
+    """Masks made ready for the fit of any number of targets. For the parameters see `fit_lasso`."""
+
+    def __init__(
+        self,
+        masks: Masks,
+        *,
+        validation_rows: int,
+        n_lambdas: int = 100,
+        lambda_ratio: float = 0.001,
+        patience: int = 3,
+        tolerance: float = 1e-6,
+        memory_gb: float = 7.5,
+        threads: int | None = None,
+    ) -> None:
+        packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+        _check(packed.n_models, validation_rows, n_lambdas, lambda_ratio, patience, tolerance)
+        self.n, self._split = packed.n_models, packed.n_models - validation_rows
+        self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
+        self._patience, self.tolerance = patience, tolerance
+        self._threads = threads or os.cpu_count() or 1
+        capacity, self._local_bytes = _plan_memory(packed, memory_gb)
+        self._columns = ColumnBits(packed, self._split, self._threads)
+        self.gram = Gram(self._columns, capacity)
+
+    def choose(self, margins: Margins, progress: Progress | None = None) -> list[Choice]:
+        """For each column of `margins` the λ with the least error on the validation rows, fitted on the others."""
+        if self.gram.all_rows:
+            raise RuntimeError("λ is chosen before the first refit: make another Lasso.")
+        self._check_margins(margins)
+        choices: list[Choice] = []
+        for batch in _batches(margins):
+            walks = [_Walk(self, target, self._patience, progress) for target in batch]
+            self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
+            choices += [walk.choice() for walk in walks]
+        return choices
+
+    def refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None = None) -> list[Fit]:
+        """Fit each column of `margins` on all rows, at the λ of `starts` and beginning there."""
+        self.gram.take_all_rows()
+        self._check_margins(margins)
+        fits: list[Fit] = []
+        for batch in _batches(margins):
+            walks = [_Walk(self, target, 1, progress) for target in batch]
+            begin = starts[len(fits) : len(fits) + len(walks)]
+            self._run([w.descent(np.array([start.lam]), start) for w, start in zip(walks, begin, strict=True)])
+            fits += [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
+        return fits
+
+    def path(self, margins: Margins, lambdas: Floats | None = None) -> LassoPath:
+        """All solutions along the path, or along the given λ, on all but the validation rows."""
+        self._check_margins(margins)
+        given = None if lambdas is None else _check_lambdas(lambdas, margins.shape[1])
+        fits: list[list[Fit]] = []
+        mse: list[list[float]] = []
+        for batch in _batches(margins):
+            walks = [_Walk(self, target, None) for target in batch]
+            steps = [self._lambdas(walk.moments) for walk in walks] if given is None else given.T[len(fits) :]
+            self._run([walk.descent(lambdas) for walk, lambdas in zip(walks, steps, strict=False)])
+            fits += [[self._fit(solution, walk.moments) for solution in walk.solutions] for walk in walks]
+            mse += [walk.mse for walk in walks]
+        return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
+
+    def datamodel(self, fits: Sequence[Fit]) -> Datamodel:
+        """The dense weights of `fits`, in float32: at true size, 0.2 MB a target."""
+        return _datamodel(fits, self._columns.n_columns)
+
+    def moments(self, y: Floats) -> Moments:
+        """c, y2 and ȳ over the rows that the Gram matrix counts."""
+        columns = self._columns
+        parts = [(y[: self._split], columns.training)]
+        parts += [(y[self._split :], columns.validation)] if self.gram.all_rows and columns.validation.n else []
+        planes = [Planes(values) for values, _ in parts]
+        sums = [columns.weighted_sums(plane, part) for plane, (_, part) in zip(planes, parts, strict=True)]
+        values = np.concatenate([plane.values for plane in planes])
+        mean = float(values.mean())
+        y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
+        c = (np.sum(sums, axis=0) - self.gram.sums * mean) * self.gram.scale / np.sqrt(self.gram.n)
+        return Moments(c if y2 > 0 else np.zeros_like(c), y2, mean)
+
+    def validation_mse(self, solution: Solution, moments: Moments, y: Floats) -> float:
+        """Mean squared error of a solution on the validation rows of y; NaN where there are none."""
+        part = self._columns.validation
+        if part.n == 0:
+            return np.nan
+        fit = self._fit(solution, moments)
+        predicted = np.zeros(64 * (part.words.stop - part.words.start))
+        add_columns(self._columns.words, fit.features, part.words.start, fit.weights, predicted)
+        return float(np.mean((y[self._split :] - fit.bias - predicted[: part.n]) ** 2))
+
+    def _fit(self, solution: Solution, moments: Moments) -> Fit:
+        gram, features = self.gram, solution.features
+        weights = solution.w * gram.scale[features] * np.sqrt(gram.n)
+        bias = moments.mean - float(gram.sums[features] @ weights) / gram.n
+        return Fit(features, weights, bias, solution.lam, solution.gap)
+
+    def _lambdas(self, moments: Moments) -> Floats:
+        """From λ_max = max|c| down; all 0 for a constant target."""
+        return self._ratios * float(np.abs(moments.c).max())
+
+    def _check_margins(self, margins: Margins) -> None:
+        if margins.ndim != 2 or len(margins) != self.n:
+            raise ValueError(
+                f"`margins` must have shape ({self.n}, n_targets), one row per mask, but it is {margins.shape}."
+            )
+        if not np.isfinite(margins).all():
+            raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
+
+    def _run(self, descents: Sequence[Descent]) -> None:
+        run_all(descents, self.gram, self._local_bytes, self._threads)
+
+
+def _batches(margins: Margins) -> Iterator[list[Floats]]:
+    for start in range(0, margins.shape[1], BATCH):
+        yield list(margins[:, start : start + BATCH].T.astype(np.float64, order="C"))
+
+
+class _Walk:
+    """What one target meets on its path, and when it stops: when the validation error has ceased to improve."""
+
+    def __init__(self, lasso: Lasso, y: Floats, patience: int | None, progress: Progress | None = None) -> None:
+        self._lasso, self._y, self._patience, self._progress = lasso, y, patience, progress
+        self.moments = lasso.moments(y)
+        self.solutions: list[Solution] = []
+        """All of them without patience, or else the best so far."""
+        self.mse: list[float] = []
+        self._lambdas: Floats = np.zeros(0)
+        self._n_nonzero: list[int] = []
+        self._gap: list[float] = []
+        self._best = 0
+
+    def descent(self, lambdas: Floats, start: Solution | None = None) -> Descent:
+        self._lambdas = lambdas
+        return Descent(self._lasso.gram, self.moments, lambdas, self._lasso.tolerance, self._arrived, start)
+
+    def choice(self) -> Choice:
+        return Choice(
+            lambdas=self._lambdas[: len(self.mse)],
+            mse=np.array(self.mse),
+            n_nonzero=np.array(self._n_nonzero),
+            gap=np.array(self._gap),
+            best=self.solutions[-1],
+            at_end=self._best == len(self._lambdas) - 1,
         )
-        weights = coefficients * self.inverse_scale[:, None]
-        return weights, y.mean() - self.mean @ weights
+
+    def _arrived(self, solution: Solution) -> bool:
+        k = len(self.mse)
+        self.mse.append(self._lasso.validation_mse(solution, self.moments, self._y))
+        self._n_nonzero.append(solution.features.size)
+        self._gap.append(solution.gap)
+        if k == 0 or self.mse[k] < self.mse[self._best]:
+            self._best = k
+        if self._patience is None:
+            self.solutions.append(solution)
+        elif self._best == k:
+            self.solutions = [solution]
+        goes_on = self._patience is None or (k - self._best < self._patience and self.moments.y2 > 0)
+        if self._progress is not None:
+            left = len(self._lambdas) - k
+            self._progress((1 if goes_on else left) / len(self._lambdas))
+        return goes_on
 
 
-def _check(
-    masks: PackedMasks, margins: NDArray[np.floating[Any]], n_lambdas: int, ratio: float, validation: int
-) -> None:
-    n = masks.n_models
-    if margins.ndim != 2 or len(margins) != n:
-        raise ValueError(f"`margins` must have shape ({n}, n_targets), one row per mask, but it is {margins.shape}.")
-    if not np.isfinite(margins).all():
-        raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
+@dataclass(frozen=True, eq=False)
+class LassoPath:
+    """Solutions of all targets at all λ, in mask coding: `fits[t][k]` is target t at its k-th λ."""
+
+    fits: list[list[Fit]]
+    mse: Floats
+    """(L, n_targets): mean squared error on the validation rows, NaN without them."""
+    n_train: int
+
+    @property
+    def lambdas(self) -> Floats:
+        """(L, n_targets), decreasing."""
+        return np.array([[fit.lam for fit in path] for path in self.fits]).T
+
+    @property
+    def gap(self) -> Floats:
+        """(L, n_targets): the duality gap as a share of P(0)."""
+        return np.array([[fit.gap for fit in path] for path in self.fits]).T
+
+    @property
+    def n_nonzero(self) -> Ints:
+        """(L, n_targets): the number of images with a weight."""
+        return np.array([[fit.features.size for fit in path] for path in self.fits], np.int64).T
+
+    def weights(self, target: int) -> Floats:
+        """(n_train, L): the weights of one target along its path."""
+        dense = np.zeros((self.n_train, len(self.fits[target])))
+        for k, fit in enumerate(self.fits[target]):
+            dense[fit.features, k] = fit.weights
+        return dense
+
+    def datamodel(self, steps: Ints) -> Datamodel:
+        """Of each target the solution at its λ number `steps[t]`."""
+        return _datamodel([path[int(k)] for path, k in zip(self.fits, steps, strict=True)], self.n_train)
+
+
+def _datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
+    weight = np.zeros((n_train, len(fits)), np.float32)
+    for t, fit in enumerate(fits):
+        weight[fit.features, t] = fit.weights
+    return Datamodel(weight, np.array([fit.bias for fit in fits]), np.array([fit.lam for fit in fits]))
+
+
+def _plan_memory(masks: PackedMasks, memory_gb: float) -> tuple[int, int]:
+    """(rows of the Gram matrix to keep, bytes for copies of parts of it)."""
+    d = masks.n_train
+    fixed = d * 8 * (masks.n_models // 64 + 2) + 8 * d * (3 * BATCH + 40) + 4 * d * 256
+    local = int(LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed))
+    capacity = int(1e9 * memory_gb - fixed - local) // (2 * d)
+    least = min(d, 1024)
+    if capacity < least:
+        needed = (fixed + 2 * d * least) / (1 - LOCAL_SHARE) / 1e9
+        raise ValueError(
+            f"`memory_gb` must be at least {needed:.2g} for {masks.n_models} masks of {d} images, "
+            f"but it is {memory_gb:g}."
+        )
+    return capacity, local
+
+
+def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:
+    lambdas = np.asarray(lambdas, np.float64)
+    if lambdas.ndim == 1:
+        lambdas = np.repeat(lambdas[:, None], n_targets, axis=1)
+    if lambdas.ndim != 2 or 0 in lambdas.shape or lambdas.shape[1] != n_targets:
+        raise ValueError(f"`lambdas` must have shape (L,) or (L, {n_targets}), but it is {lambdas.shape}.")
+    if not (np.isfinite(lambdas).all() and (lambdas > 0).all() and (np.diff(lambdas, axis=0) <= 0).all()):
+        raise ValueError("`lambdas` must be finite, larger than 0 and decreasing.")
+    return lambdas
+
+
+def _check(n: int, validation: int, n_lambdas: int, ratio: float, patience: int, tolerance: float) -> None:
     if n_lambdas < 1:
         raise ValueError(f"`n_lambdas` must be at least 1, but it is {n_lambdas}.")
     if not 0.0 < ratio <= 1.0:
         raise ValueError(f"`lambda_ratio` must lie in (0, 1], but it is {ratio}.")
-    if not 1 <= validation <= n - 2:
-        raise ValueError(f"`validation_rows` must lie between 1 and {n - 2}, but it is {validation}.")
-    needed = 8 * (3 * n * masks.n_train + 2 * masks.n_train**2)  # Design, its standardised copies, two Gram matrices.
-    if needed > MAX_DENSE_BYTES:
-        raise ValueError(
-            f"`masks` of {n} × {masks.n_train} would need {needed / 2**30:.0f} GiB as a dense design, "
-            f"more than the {MAX_DENSE_BYTES / 2**30:.0f} GiB of this solver: fit fewer rows, or load fitted weights."
-        )
+    if not 0 <= validation <= n - 2:
+        raise ValueError(f"`validation_rows` must lie between 0 and {n - 2}, but it is {validation}.")
+    if patience < 1:
+        raise ValueError(f"`patience` must be at least 1, but it is {patience}.")
+    if not 0.0 < tolerance < 1.0:
+        raise ValueError(f"`tolerance` must lie in (0, 1), but it is {tolerance}.")

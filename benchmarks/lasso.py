@@ -1,0 +1,154 @@
+"""The LASSO at CIFAR-10's true size, and against its peers at a size that they can hold.
+
+    python benchmarks/lasso.py --full                      300,000 × 50,000 masks, 1, 16 and 64 targets
+    python benchmarks/lasso.py --growth                    how the cost grows with n, d and the number of targets
+    python benchmarks/lasso.py --peers                     scikit-learn, celer, skglm and adelie at 20,000 × 5,000
+
+Each fit of --full and --growth is a process of its own, which reads memory-mapped masks from a file as the pipeline
+does, so that the peak memory printed is that of the fit alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+EFFECTS = 500
+"""Planted effects a target, of normal sizes; the noise has the variance of their sum."""
+SEED = 20_221
+
+
+def masks_file(folder: Path, n: int, d: int) -> Path:
+    """n × d masks of fair coins, packed as the download stage packs them."""
+    path = folder / f"masks-{n}-{d}.npy"
+    if not path.exists():
+        rng = np.random.default_rng(SEED)
+        bits = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(n, (d + 7) // 8))
+        for start in range(0, n, 10_000):
+            bits[start : start + 10_000] = rng.integers(0, 256, bits[start : start + 10_000].shape, dtype=np.uint8)
+        if d % 8:
+            bits[:, -1] &= np.uint8(256 - 2 ** (8 - d % 8))
+        bits.flush()
+    return path
+
+
+def planted(bits: NDArray[np.uint8], d: int, n_targets: int) -> tuple[NDArray[np.float16], list[NDArray[np.int64]]]:
+    """(margins in float16, the images with an effect of each target)."""
+    from datamodels_inf import PackedMasks
+
+    rng = np.random.default_rng(SEED + 1)
+    masks = PackedMasks(bits, d)
+    margins = np.empty((len(bits), n_targets), np.float16)
+    images = []
+    for t in range(n_targets):
+        chosen = np.sort(rng.choice(d, min(EFFECTS, d // 10), replace=False))
+        theta = rng.standard_normal(chosen.size)
+        signal = np.zeros(len(bits))
+        for start in range(0, len(bits), 10_000):
+            signal[start : start + 10_000] = masks[start : start + 10_000].columns(chosen) @ theta
+        margins[:, t] = (signal - signal.mean() + signal.std() * rng.standard_normal(len(bits))) / signal.std() + 1
+        images.append(chosen)
+    return margins, images
+
+
+def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
+    """One timed fit in this process."""
+    from datamodels_inf import PackedMasks
+    from datamodels_inf.lasso import Lasso, default_validation_rows, fit_lasso
+
+    rng = np.random.default_rng(0)
+    fit_lasso(rng.random((200, 20)) < 0.5, rng.standard_normal((200, 2)))  # Compiles, or loads what was compiled.
+    bits = np.load(path, mmap_mode="r")
+    margins, images = planted(bits, d, n_targets)
+    masks = PackedMasks(np.load(path, mmap_mode="r"), d)
+    start = time.perf_counter()
+    lasso = Lasso(masks, validation_rows=default_validation_rows(masks.n_models))
+    prepared = time.perf_counter()
+    choices = lasso.choose(margins)
+    chosen = time.perf_counter()
+    fits = lasso.refit(margins, [choice.best for choice in choices])
+    datamodel = lasso.datamodel(fits)
+    end = time.perf_counter()
+    found = [set(f.features.tolist()) for f in fits]
+    largest = [set(np.argsort(-np.abs(datamodel.weight[:, t]))[: len(i)].tolist()) for t, i in enumerate(images)]
+    true = [set(i.tolist()) for i in images]
+    return {
+        "seconds": end - start,
+        "prepare": prepared - start,
+        "choose": chosen - prepared,
+        "refit": end - chosen,
+        "gram_rows": lasso.gram.counted,
+        "steps": float(np.mean([choice.mse.size for choice in choices])),
+        "n_nonzero": float(np.mean(datamodel.n_nonzero)),
+        "gap": max(f.gap for f in fits),
+        "path_gap": max(float(choice.gap.max()) for choice in choices),
+        "precision": float(np.mean([len(f & t) / len(f) for f, t in zip(found, true, strict=True)])),
+        "recall": float(np.mean([len(f & t) / len(t) for f, t in zip(found, true, strict=True)])),
+        "precision_largest": float(np.mean([len(f & t) / len(t) for f, t in zip(largest, true, strict=True)])),
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+    }
+
+
+def fit_in_process(path: Path, d: int, n_targets: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "--one", str(path), str(d), str(n_targets)]
+    line = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
+    return dict(json.loads(line))
+
+
+HEAD = (
+    "| n | d | targets | seconds | of it: transpose, paths, refit | rows of the Gram matrix | λ a path "
+    "| weights a target | largest gap | precision / recall | precision of the largest | peak GB |\n" + "|---" * 12 + "|"
+)
+
+
+def row(n: int, d: int, n_targets: int, r: dict[str, float]) -> str:
+    return (
+        f"| {n:,} | {d:,} | {n_targets} | {r['seconds']:.1f} | {r['prepare']:.1f}, {r['choose']:.1f}, {r['refit']:.1f} "
+        f"| {r['gram_rows']:,.0f} | {r['steps']:.0f} | {r['n_nonzero']:.0f} | {max(r['gap'], r['path_gap']):.1e} "
+        f"| {r['precision']:.2f} / {r['recall']:.2f} | {r['precision_largest']:.3f} | {r['peak_gb']:.1f} |"
+    )
+
+
+def table(folder: Path, sizes: list[tuple[int, int, int]]) -> list[dict[str, float]]:
+    print(HEAD, flush=True)
+    results = []
+    for n, d, n_targets in sizes:
+        results.append(fit_in_process(masks_file(folder, n, d), d, n_targets))
+        print(row(n, d, n_targets, results[-1]), flush=True)
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--images", type=int, default=50_000)
+    parser.add_argument("--targets", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--folder", type=Path, help="where the masks are kept; by default a temporary folder")
+    parser.add_argument("--one", nargs=3, metavar=("MASKS", "D", "TARGETS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(fit(Path(options.one[0]), int(options.one[1]), int(options.one[2]))))
+        return
+    print(f"{os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if options.full:
+            table(folder, [(options.rows, options.images, t) for t in options.targets])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Masks column by column: who was trained on image j is one run of 64-bit words.
+
+Rows of a mask matrix come packed by model (`PackedMasks`). Here they are transposed once, so that the number of models
+trained on both image j and image k is an AND and a count of bits,
+
+    N_jk = #{m : M_mj = M_mk = 1} = popcount(column j & column k),
+
+exact, at 64 models a step. Sums Σ_m M_mj y_m are counted in the same way, bit by bit of y (`Planes`).
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.masks import PackedMasks
+
+Words: TypeAlias = NDArray[np.uint64]
+Item = TypeVar("Item")
+
+ROWS_AT_ONCE = 8192
+COLUMNS_AT_ONCE = 512
+BLOCK = 16
+"""Columns counted against all others in one pass: as many as stay in a core's second cache at 300,000 models."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run of rows that is counted on its own, and where its words are."""
+
+    n: int
+    words: slice
+
+
+class ColumnBits:
+    """The columns of `masks` as words; rows before `split` are the part `training`, the others `validation`.
+
+    Each part begins with a word of its own; bits that belong to no row are 0.
+    """
+
+    def __init__(self, masks: PackedMasks, split: int, threads: int) -> None:
+        n = masks.n_models
+        first, second = _words(split), _words(n - split)
+        self.training = Part(split, slice(0, first))
+        self.validation = Part(n - split, slice(first, first + second))
+        self.words: Words = np.zeros((masks.n_train, first + second), np.uint64)
+        self.threads = threads
+        self._transpose(masks.bits[:split], 0)
+        self._transpose(masks.bits[split:], first)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def sums(self) -> tuple[Ints, Ints]:
+        """(n_j of the training rows, n_j of the validation rows)."""
+        every = np.arange(self.n_columns)
+        training, validation = (
+            self.common(np.full((1, part.words.stop - part.words.start), 2**64 - 1, np.uint64), part, every)[0]
+            for part in (self.training, self.validation)
+        )
+        return training.astype(np.int64), validation.astype(np.int64)
+
+    def common(self, block: Words, part: Part, which: Ints) -> NDArray[np.int32]:
+        """(len(block), len(which)): the ones that each row of `block` has in common with each of the columns."""
+        from datamodels_inf.lasso_kernels import count_common
+
+        counts = np.empty((len(block), len(which)), np.int32)
+        # By columns first: a thread's columns then stay in its cache while all blocks pass by.
+        pieces = [slice(start, start + COLUMNS_AT_ONCE) for start in range(0, len(which), COLUMNS_AT_ONCE)]
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(block), BLOCK)]
+
+        def count(piece: slice) -> None:
+            for rows in blocks:
+                count_common(block[rows], self.words, which[piece], part.words.start, counts[rows, piece])
+
+        in_threads(count, pieces, self.threads)
+        return counts
+
+    def weighted_sums(self, planes: Planes, part: Part) -> Floats:
+        """(n_columns,): Σ_m M_mj y_m over the rows of a part."""
+        counts = self.common(planes.words, part, np.arange(self.n_columns)).astype(np.float64)
+        sums = self.sums[0] if part is self.training else self.sums[1]
+        weighted: Floats = planes.offset * sums + planes.step * (2.0 ** np.arange(len(counts)) @ counts)
+        return weighted
+
+    def _transpose(self, bits: NDArray[np.uint8], first_word: int) -> None:
+        from datamodels_inf.lasso_kernels import transpose_bits
+
+        def transpose(start: int) -> None:
+            rows = np.ascontiguousarray(bits[start : start + ROWS_AT_ONCE])
+            transpose_bits(rows, self.words, first_word + start // 64)
+
+        in_threads(transpose, range(0, len(bits), ROWS_AT_ONCE), self.threads)
+        _forget_pages(bits)
+
+
+class Planes:
+    """Numbers y as 24 planes of bits: y = offset + step·Σ_b 2^b·plane_b, the step a 2⁻²⁴ of the range of y.
+
+    `values` is y rounded to that grid; a fit takes it for the data, so that sums over columns are exact.
+    """
+
+    COUNT = 24
+
+    def __init__(self, y: Floats) -> None:
+        self.offset = float(y.min())
+        self.step = (float(y.max()) - self.offset) / (2**self.COUNT - 1)
+        steps = np.rint((y - self.offset) / self.step).astype(np.uint32) if self.step > 0 else np.zeros(y.size, "u4")
+        self.values: Floats = self.offset + self.step * steps
+        self.words: Words = np.stack([_pack(steps >> b & 1) for b in range(self.COUNT)])
+
+
+def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
+    """`work` on each item; it must let go of the interpreter's lock, and the order must not matter."""
+    if threads == 1:
+        for item in items:
+            work(item)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, items):
+            pass
+
+
+def _words(rows: int) -> int:
+    return (rows + 63) // 64
+
+
+def _pack(bits: NDArray[Any]) -> Words:
+    """Row r becomes bit r mod 64 of word r div 64."""
+    padded = np.zeros(64 * _words(bits.size), np.uint8)
+    padded[: bits.size] = bits
+    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def _forget_pages(array: NDArray[Any]) -> None:
+    """Let the system take back the memory of a memory-mapped file that has been read; it stays in its cache."""
+    base: Any = array
+    while base is not None:
+        if isinstance(base, mmap.mmap) and hasattr(base, "madvise"):
+            base.madvise(mmap.MADV_DONTNEED)
+        base = getattr(base, "base", None) if not isinstance(base, memoryview) else base.obj

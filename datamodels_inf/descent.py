@@ -1,0 +1,198 @@
+"""One target's way down a path of λ: working set, coordinate descent, duality gap.
+
+For c = Zᵀy/n, G = ZᵀZ/n and y2 = ‖y‖²/n (y centred, Z standardised) the LASSO's objective is
+
+    P(w) = ½(y2 − 2cᵀw + wᵀGw) + λ‖w‖₁,   g(w) = c − Gw,   P(0) = ½·y2,
+
+and w is its minimum when |g_j| ≤ λ for all j, with g_j = λ·sign(w_j) where w_j ≠ 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.columns import in_threads
+from datamodels_inf.gram import Gram
+from datamodels_inf.lasso_kernels import descend, duality_gap
+
+NEAR = 0.95
+"""A column joins the working set when |g_j| exceeds this share of λ: most of these get a weight a step later."""
+AT_LEAST = 16
+"""Rows of the Gram matrix to ask for at a time, if there are so many: fewer cost the same."""
+STRIDE, LOOSE = 0.7, 1e-3
+"""A larger step down than to this share of λ is taken in several, roughly solved: fewer columns join in vain."""
+MOST_SWEEPS = 10_000
+MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What P depends on: c, y2, and the mean of y before it was centred."""
+
+    c: Floats
+    y2: float
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """w at one λ, of the standardised columns and 0 outside `features`; its duality gap as a share of P(0)."""
+
+    lam: float
+    features: Ints
+    w: Floats
+    gap: float
+
+
+class Descent:
+    """A path that goes on whenever the rows of the Gram matrix that it `needs` are there.
+
+    Parameters
+    ----------
+    lambdas : decreasing.
+    start : a solution nearby, to begin with.
+    arrived : called with each solution; the path ends early when it answers False.
+    """
+
+    def __init__(
+        self,
+        gram: Gram,
+        moments: Moments,
+        lambdas: Floats,
+        tolerance: float,
+        arrived: Callable[[Solution], bool],
+        start: Solution | None = None,
+    ) -> None:
+        self._gram, self._moments, self._lambdas, self._arrived = gram, moments, lambdas, arrived
+        self._tolerance, self._loose = tolerance * 0.5 * moments.y2, max(tolerance, LOOSE) * 0.5 * moments.y2
+        self._features: Ints = np.zeros(0, np.int64) if start is None else start.features
+        self._w: Floats = np.zeros(0) if start is None else start.w
+        self._inside = np.zeros(moments.c.size, np.bool_)
+        self._inside[self._features] = True
+        self._g: Floats | None = None
+        self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self._filled = 0
+        self._step = 0
+        self._level = 0.0 if start is None else start.lam
+        """The λ of the latest solution, λ_max before the first."""
+        self.needs: Ints = self._features
+        self.finished = len(lambdas) == 0
+
+    @property
+    def local_bytes(self) -> int:
+        return self._local.nbytes
+
+    def forget_local(self) -> None:
+        """Free the copy of the Gram matrix of the working set; it is made again from the rows."""
+        self._local, self._filled = np.zeros((0, 0), np.float32), 0
+
+    def advance(self) -> None:
+        """Go down the path until it ends or rows are missing."""
+        while not self.finished and self._gram.has(self.needs):
+            if self._g is None:
+                self._g = self._correlate()
+                self._level = self._level or float(np.abs(self._g).max())
+            lam = float(self._lambdas[self._step])
+            between = STRIDE * self._level
+            solution = self._solve(lam, self._tolerance) if lam >= between else self._solve(between, self._loose)
+            if solution is None:
+                return
+            self._level = solution.lam
+            if solution.lam == lam:
+                self._step += 1
+                self.finished = not self._arrived(solution) or self._step == len(self._lambdas)
+
+    def _solve(self, lam: float, tolerance: float) -> Solution | None:
+        """The minimum at λ, or None where rows are missing."""
+        assert self._g is not None
+        inner, gap = 0.3 * tolerance, np.inf
+        for _ in range(MOST_ROUNDS):
+            if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
+                return None
+            sweeps = self._descend(lam, inner)
+            self._g = self._correlate()
+            gap = self._gap(lam)
+            complete = bool((np.abs(self._g[~self._inside]) <= lam).all())
+            if gap <= tolerance or (complete and sweeps == MOST_SWEEPS):
+                break
+            inner = 0.1 * inner if complete else inner
+        kept = self._w != 0.0
+        share = gap / (0.5 * self._moments.y2) if self._moments.y2 > 0.0 else 0.0
+        return Solution(lam, self._features[kept], self._w[kept], max(0.0, share))
+
+    def _join(self, new: Ints) -> bool:
+        """Take columns into the working set, if their rows are there; else note what is needed."""
+        if not self._gram.has(new):
+            self.needs = np.concatenate([self._features, self._wanted(new.size)])
+            return False
+        self._features = np.concatenate([self._features, new])
+        self._w = np.concatenate([self._w, np.zeros(new.size)])
+        self._inside[new] = True
+        self.needs = self._features
+        return True
+
+    def _wanted(self, count: int) -> Ints:
+        """The columns outside the working set with the largest |g|: those that must join now, or a few more."""
+        assert self._g is not None
+        size = np.where(self._inside, -1.0, np.abs(self._g))
+        spare = min(AT_LEAST, self._gram.capacity - self._features.size, int(np.count_nonzero(size > 0.0)))
+        count = max(count, spare)
+        return np.argpartition(-size, count - 1)[:count].astype(np.int64)
+
+    def _descend(self, lam: float, tolerance: float) -> int:
+        assert self._g is not None
+        m = self._features.size
+        if self._filled < m:
+            if len(self._local) < m:
+                room = max(m, min(2 * len(self._local), m + 1024))
+                grown = np.empty((room, room), np.float32)
+                grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
+                self._local = grown
+            self._gram.fill(self._local, self._features, self._filled)
+            self._filled = m
+        g = self._g[self._features]
+        c = self._moments.c[self._features]
+        return int(descend(self._local, c, self._w, g, lam, self._moments.y2, tolerance, MOST_SWEEPS))
+
+    def _correlate(self) -> Floats:
+        kept = self._w != 0.0
+        return self._gram.correlate(self._moments.c, self._features[kept], self._w[kept])
+
+    def _gap(self, lam: float) -> float:
+        assert self._g is not None
+        c, g = self._moments.c[self._features], self._g[self._features]
+        return float(duality_gap(c, self._w, g, lam, self._moments.y2, np.abs(self._g).max()))
+
+
+def run_all(descents: Sequence[Descent], gram: Gram, local_bytes: int, threads: int) -> None:
+    """All the way down, together: rows that several of them need are counted once.
+
+    Where the rows of all do not fit in memory, the first ones go on alone and the others wait.
+    """
+    live = [descent for descent in descents if not descent.finished]
+    while live:
+        group = _fitting(live, gram.capacity)
+
+        def advance(descent: Descent, most: int = local_bytes // len(group)) -> None:
+            descent.advance()
+            if descent.local_bytes > most or descent.finished:
+                descent.forget_local()
+
+        gram.require(np.unique(np.concatenate([descent.needs for descent in group])))
+        in_threads(advance, group, threads)
+        live = [descent for descent in live if not descent.finished]
+
+
+def _fitting(descents: Sequence[Descent], capacity: int) -> Sequence[Descent]:
+    """The longest beginning whose rows fit together, and at least one."""
+    union: set[int] = set()
+    for count, descent in enumerate(descents):
+        union.update(descent.needs.tolist())
+        if count and len(union) > capacity:
+            return descents[:count]
+    return descents

@@ -1,0 +1,187 @@
+"""The Gram matrix of standardised mask columns, row by row and only where a fit asks for it.
+
+With N_jk models trained on both j and k, n_j on j, of n in all, and s_j² = (n_j/n)(1 − n_j/n),
+
+    (ZᵀZ)_jk / n = (N_jk − n_j n_k / n) / (n s_j s_k).
+
+A row is kept as the int16 numbers N_jk − ⌊n_j n_k / n⌋: exact, and small for masks drawn at random, whose counts spread
+by about √n/4. The few that are larger (j = k, or columns that are nearly equal) are kept beside them. At 50,000
+columns a row takes 100 kB, and a LASSO needs only the rows of columns that ever get a weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.columns import ColumnBits
+from datamodels_inf.lasso_kernels import add_rows, fill_gram
+
+ROWS_AT_ONCE = 256
+"""Rows counted before they are stored: 51 MB of counts at 50,000 columns."""
+
+MIRRORED_AT_ONCE = 256
+MOST = 2**15 - 1
+
+
+class Gram:
+    """Rows of the Gram matrix over the training rows, and after `take_all_rows` over all rows of `columns`.
+
+    Parameters
+    ----------
+    capacity : how many rows are kept; more push out those that were asked for the longest time ago.
+    """
+
+    def __init__(self, columns: ColumnBits, capacity: int) -> None:
+        d = columns.n_columns
+        self.columns = columns
+        self.capacity = min(capacity, d)
+        self.counted = 0
+        """Rows counted so far: the work that was done."""
+        self._rows = np.empty((self.capacity, d), np.int16)
+        self._slot = np.full(d, -1, np.int64)
+        self._feature = np.full(self.capacity, -1, np.int64)
+        self._asked = np.zeros(self.capacity, np.int64)
+        self._clock = 0
+        self._full = np.zeros(self.capacity, np.bool_)
+        """Whether a row counts the validation rows too."""
+        self._beyond: dict[int, tuple[Ints, Floats]] = {}
+        """What was cut off a row outside its diagonal: (columns, excess)."""
+        self.all_rows = False
+        self._set_sums()
+
+    def take_all_rows(self) -> None:
+        """From now on count the validation rows too. Rows that are there are completed when next asked for."""
+        self.all_rows = True
+        self._set_sums()
+
+    def has(self, features: Ints) -> bool:
+        """Whether all their rows are there, in the present count."""
+        slots = self._slot[features]
+        return bool((slots >= 0).all() and (self._full[slots] == self.all_rows).all())
+
+    def require(self, features: Ints) -> None:
+        """Count the rows that are not there yet."""
+        if features.size > self.capacity:
+            more = 2 * self.columns.n_columns * (features.size - self.capacity) / 1e9
+            raise ValueError(
+                f"a solution has {features.size} images with a weight or near one, {self.capacity} fit in memory: "
+                f"raise `memory_gb` by {more:.2g}, or end the path at a larger `lambda_ratio`."
+            )
+        self._clock += 1
+        present = features[self._slot[features] >= 0]
+        self._asked[self._slot[present]] = self._clock
+        self._complete(present[self._full[self._slot[present]] != self.all_rows])
+        missing = features[self._slot[features] < 0]
+        for start in range(0, missing.size, ROWS_AT_ONCE):
+            self._count(missing[start : start + ROWS_AT_ONCE])
+
+    def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
+        """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
+        u = w * self.scale[features]
+        product = np.zeros(self.columns.n_columns)
+        add_rows(self._rows, self._slot[features], u, self.sums[features], self.sums, self._inverse_n, product)
+        product[features] += u * self._diagonal_excess[features]
+        if self._beyond:
+            for k, factor in zip(features.tolist(), u.tolist(), strict=True):
+                if k in self._beyond:
+                    columns, excess = self._beyond[k]
+                    product[columns] += factor * excess
+        return c - product * self.scale
+
+    def fill(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
+        """Write the entries of `features` against each other, where those before `first` are there already."""
+        slots, sums, scale = self._slot[features], self.sums[features], self.scale[features]
+        fill_gram(self._rows, slots, features, first, sums, scale, self._inverse_n, gram)
+        if self._beyond:
+            self._fill_beyond(gram, features, first)
+        m = features.size
+        for a in range(first, m, MIRRORED_AT_ONCE):
+            some = slice(a, min(a + MIRRORED_AT_ONCE, m))
+            gram[: some.start, some] = gram[some, : some.start].T
+            corner = np.tril(gram[some, some], -1)
+            gram[some, some] = corner + corner.T
+        gram[np.arange(first, m), np.arange(first, m)] = 1.0
+
+    def _fill_beyond(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
+        place = {k: a for a, k in enumerate(features.tolist())}
+        for k in features[first:].tolist():
+            for j, excess in zip(*self._beyond.get(k, ((), ())), strict=True):
+                if place.get(int(j), len(place)) < place[k]:
+                    gram[place[k], place[int(j)]] += np.float32(excess * self.scale[j] * self.scale[k])
+
+    def _set_sums(self) -> None:
+        training, validation = self.columns.sums
+        self.n = self.columns.training.n + (self.columns.validation.n if self.all_rows else 0)
+        self.sums: Floats = (training + (validation if self.all_rows else 0)).astype(np.float64)
+        self._inverse_n = 1.0 / self.n
+        variance = self.sums * (self.n - self.sums) / self.n
+        self.scale = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+        """1/(√n·s_j), and 0 for a column that is constant."""
+        diagonal = self.sums - np.floor(self.sums * self.sums * self._inverse_n)
+        self._diagonal_excess = diagonal - np.clip(diagonal, -MOST, MOST)
+
+    def _free_slots(self, count: int) -> Ints:
+        order = np.argsort(np.where(self._feature < 0, -1, self._asked), kind="stable")[:count]
+        for gone in self._feature[order][self._feature[order] >= 0].tolist():
+            self._slot[gone] = -1
+            self._beyond.pop(gone, None)
+        return order
+
+    def _count(self, missing: Ints) -> None:
+        """Rows that are not there. What another row already holds is read from it: the matrix is symmetric."""
+        slots = self._free_slots(missing.size)
+        known = np.flatnonzero(self._slot >= 0)
+        known = known[self._full[self._slot[known]] == self.all_rows]
+        unknown = np.setdiff1d(np.arange(self.columns.n_columns), known, assume_unique=True)
+        self._feature[slots], self._asked[slots], self._full[slots] = missing, self._clock, self.all_rows
+        self._slot[missing] = slots
+        counts = self._common(missing, unknown)
+        for i, k in enumerate(missing.tolist()):
+            row = self._rows[slots[i]]
+            row[unknown] = np.clip(counts[i] - _expected(self.sums, k, self._inverse_n)[unknown], -MOST, MOST)
+            row[known] = self._rows[self._slot[known], k]
+        self.counted += missing.size
+        self._note_beyond(missing)
+
+    def _complete(self, features: Ints) -> None:
+        """Add the validation rows to rows that count the training rows alone; what was cut off stays so."""
+        validation, every = self.columns.validation, np.arange(self.columns.n_columns)
+        before, before_inverse_n = self.columns.sums[0].astype(np.float64), 1.0 / self.columns.training.n
+        for start in range(0, features.size, ROWS_AT_ONCE):
+            some = features[start : start + ROWS_AT_ONCE]
+            more = self.columns.common(self.columns.words[some, validation.words], validation, every)
+            for i, k in enumerate(some.tolist()):
+                row = self._rows[self._slot[k]]
+                moved = _expected(before, k, before_inverse_n) - _expected(self.sums, k, self._inverse_n)
+                row[:] = np.where(np.abs(row) == MOST, row, np.clip(row + more[i] + moved, -MOST, MOST))
+        self._full[self._slot[features]] = True
+        self._note_beyond(features)
+
+    def _note_beyond(self, features: Ints) -> None:
+        """Count once more what was cut off outside the diagonal, and keep by how much."""
+        if self.n <= 4 * MOST:  # |N_jk − n_j n_k / n| ≤ n/4
+            return
+        for k in features.tolist():
+            row = self._rows[self._slot[k]]
+            cut = np.flatnonzero(np.abs(row) == MOST)
+            cut = cut[cut != k]
+            self._beyond.pop(k, None)
+            if cut.size:
+                true = self._common(np.array([k]), cut)[0] - _expected(self.sums, k, self._inverse_n)[cut]
+                self._beyond[k] = (cut, (true - row[cut]).astype(np.float64))
+
+    def _common(self, features: Ints, which: Ints) -> NDArray[np.int32]:
+        """(len(features), len(which)): N_jk, over the rows that count at present."""
+        columns, training, validation = self.columns, self.columns.training, self.columns.validation
+        counts = columns.common(columns.words[features, training.words], training, which)
+        if self.all_rows:
+            counts += columns.common(columns.words[features, validation.words], validation, which)
+        return counts
+
+
+def _expected(sums: Floats, k: int, inverse_n: float) -> NDArray[np.int32]:
+    """⌊n_j n_k / n⌋ for all j."""
+    expected: NDArray[np.int32] = np.floor((sums * sums[k]) * inverse_n).astype(np.int32)
+    return expected

@@ -1,0 +1,154 @@
+"""The compiled loops of the LASSO: counts of bits, products with rows of the Gram matrix, coordinate descent.
+
+Each has a plain numpy twin in tests/naive_lasso.py. None of them keeps the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+from datamodels_inf.checks import Floats, Ints
+
+MOST = 32767
+"""Counts are kept as int16; what lies beyond is cut off here and added again by `Gram`."""
+
+TILE = 1024
+
+
+@intrinsic
+def _popcount(typing_context: Any, word: Any) -> Any:
+    """The number of ones in a 64-bit word, by the processor's own instruction."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), code
+
+
+@njit(nogil=True, cache=True)
+def count_common(block: Any, words: Any, which: Ints, first: int, counts: Any) -> None:
+    """counts[b, i] = popcount(block[b] & words[which[i], first:])."""
+    for i in range(which.size):
+        column = words[which[i], first : first + block.shape[1]]
+        for b in range(block.shape[0]):
+            total = np.uint64(0)
+            for k in range(column.size):
+                total += _popcount(block[b, k] & column[k])  # type: ignore[call-arg]
+            counts[b, i] = total
+
+
+@njit(nogil=True, cache=True)
+def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
+    """Row r, column 8b + c of `bits`, packed as np.packbits does, becomes bit r mod 64 of words[8b + c, first + r/64].
+
+    Squares of 8 × 8 bits are transposed in a register: three rounds of exchanges, of distance 7, 14 and 28.
+    """
+    n, width = bits.shape
+    for start in range(0, n, 512):  # 512 rows fill a cache line of each column.
+        stop = min(n, start + 512)
+        for b in range(width):
+            for top in range(start, stop, 8):
+                x = np.uint64(0)
+                for r in range(min(8, stop - top)):
+                    x |= np.uint64(bits[top + r, b]) << np.uint64(8 * r)
+                t = (x ^ (x >> np.uint64(7))) & np.uint64(0x00AA00AA00AA00AA)
+                x ^= t ^ (t << np.uint64(7))
+                t = (x ^ (x >> np.uint64(14))) & np.uint64(0x0000CCCC0000CCCC)
+                x ^= t ^ (t << np.uint64(14))
+                t = (x ^ (x >> np.uint64(28))) & np.uint64(0x00000000F0F0F0F0)
+                x ^= t ^ (t << np.uint64(28))
+                word, shift = first_word + top // 64, np.uint64(top % 64)
+                for c in range(min(8, words.shape[0] - 8 * b)):
+                    column = (x >> np.uint64(8 * (7 - c))) & np.uint64(255)
+                    words[8 * b + c, word] |= column << shift
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _expected(sum_j: float, sum_k: float, inverse_n: float) -> float:
+    """n_j·n_k/n, the same bits for (j, k) and (k, j), and the same as in `Gram`."""
+    return (sum_j * sum_k) * inverse_n
+
+
+@njit(nogil=True, cache=True)
+def add_rows(rows: Any, slots: Ints, u: Floats, sums_k: Floats, sums: Floats, inverse_n: float, out: Floats) -> None:
+    """out[j] += Σ_k u_k·(N_jk − n_j n_k / n), by tiles of j that stay in the first cache."""
+    for start in range(0, out.size, TILE):
+        tile, tile_sums = out[start : start + TILE], sums[start : start + TILE]
+        for i in range(slots.size):
+            row, factor, sum_k = rows[slots[i], start : start + TILE], u[i], sums_k[i]
+            for j in range(tile.size):
+                expected = _expected(tile_sums[j], sum_k, inverse_n)
+                tile[j] += factor * (row[j] + (np.floor(expected) - expected))
+
+
+@njit(nogil=True, cache=True)
+def fill_gram(
+    rows: Any, slots: Ints, features: Ints, first: int, sums: Floats, scale: Floats, inverse_n: float, gram: Any
+) -> None:
+    """gram[a, b] = (N_ab − n_a n_b / n)·scale_a·scale_b for b < a, a ≥ `first`; `sums` and `scale` of the features."""
+    for a in range(first, features.size):
+        row, out, sum_a, scale_a = rows[slots[a]], gram[a], sums[a], scale[a]
+        for b in range(a):
+            expected = _expected(sums[b], sum_a, inverse_n)
+            out[b] = (row[features[b]] + (np.floor(expected) - expected)) * (scale[b] * scale_a)
+
+
+@njit(nogil=True, cache=True)
+def duality_gap(c: Floats, w: Floats, g: Floats, lam: float, y2: float, steepest: float) -> float:
+    """P(w) − D(s·r), for the residual r = y − Zw, g = Zᵀr/n, c = Zᵀy/n, y2 = ‖y‖²/n.
+
+    P = ½‖r‖²/n + λ‖w‖₁ and D(s·r) = s·yᵀr/n − ½s²‖r‖²/n with the best s for which s·|g| ≤ λ everywhere; `steepest`
+    is the largest |g|, of all columns. ‖r‖²/n = y2 − (c + g)ᵀw and yᵀr/n = y2 − cᵀw.
+    """
+    explained, fitted, size = 0.0, 0.0, 0.0
+    for j in range(w.size):
+        explained += c[j] * w[j]
+        fitted += (c[j] + g[j]) * w[j]
+        size += abs(w[j])
+    r2, yr = max(0.0, y2 - fitted), y2 - explained
+    bound = lam / steepest if steepest > 0.0 else np.inf
+    best = yr / r2 if r2 > 0.0 else 0.0
+    s = max(-bound, min(bound, best))
+    return float(0.5 * r2 + lam * size - (s * yr - 0.5 * s * s * r2))
+
+
+@njit(nogil=True, cache=True)
+def descend(
+    gram: Any, c: Floats, w: Floats, g: Floats, lam: float, y2: float, tolerance: float, most_sweeps: int
+) -> int:
+    """Cyclic coordinate descent on w, in place, with g = c − gram·w kept up to date; the sweeps that it took.
+
+    It ends when the duality gap over these columns is at most `tolerance`.
+    """
+    m = w.size
+    for sweep in range(most_sweeps):
+        if m == 0 or duality_gap(c, w, g, lam, y2, np.abs(g).max()) <= tolerance:
+            return sweep
+        for j in range(m):
+            old = w[j]
+            z = g[j] + old
+            new = z - lam if z > lam else (z + lam if z < -lam else 0.0)
+            step = new - old
+            if step != 0.0:
+                w[j] = new
+                row = gram[j]
+                for k in range(m):
+                    g[k] -= step * row[k]
+    return most_sweeps
+
+
+@njit(nogil=True, cache=True)
+def add_columns(words: Any, features: Ints, first: int, weights: Floats, out: Floats) -> None:
+    """out[m] += Σ_j weights_j·M_mj over the rows from word `first` on; `out` has 64 entries a word."""
+    ones = np.uint64(1) << np.arange(64).astype(np.uint64)
+    for i in range(features.size):
+        weight = weights[i]
+        column = words[features[i], first : first + out.size // 64]
+        for k in range(column.size):
+            word, block = column[k], out[64 * k : 64 * k + 64]
+            for r in range(64):
+                block[r] += weight if word & ones[r] else 0.0
