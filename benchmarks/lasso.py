@@ -64,7 +64,7 @@ def planted(bits: NDArray[np.uint8], d: int, n_targets: int) -> tuple[NDArray[np
 def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
     """One timed fit in this process."""
     from datamodels_inf import PackedMasks
-    from datamodels_inf.lasso import Lasso, default_validation_rows, fit_lasso
+    from datamodels_inf.lasso import Lasso, as_datamodel, default_validation_rows, fit_lasso
 
     rng = np.random.default_rng(0)
     fit_lasso(rng.random((200, 20)) < 0.5, rng.standard_normal((200, 2)))  # Compiles, or loads what was compiled.
@@ -77,7 +77,7 @@ def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
     choices = lasso.choose(margins)
     chosen = time.perf_counter()
     fits = lasso.refit(margins, [choice.best for choice in choices])
-    datamodel = lasso.datamodel(fits)
+    datamodel = as_datamodel(fits, d)
     end = time.perf_counter()
     found = [set(f.features.tolist()) for f in fits]
     largest = [set(np.argsort(-np.abs(datamodel.weight[:, t]))[: len(i)].tolist()) for t, i in enumerate(images)]

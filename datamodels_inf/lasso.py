@@ -35,8 +35,8 @@ Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
 Margins: TypeAlias = NDArray[np.floating[Any]]
 Progress: TypeAlias = Callable[[float], object]
 
-BATCH = 64
-"""Targets that go down their paths together."""
+BATCH = 16
+"""Targets that go down their paths together; rows of the Gram matrix stay for the next batch."""
 LOCAL_SHARE = 0.08
 """Of the memory, for copies of the Gram matrix of single working sets; the rest is for its rows."""
 
@@ -79,7 +79,7 @@ def fit_lasso(
     )
     half = None if progress is None else lambda step: progress(0.5 * step)
     choices = lasso.choose(margins, half)
-    return lasso.datamodel(lasso.refit(margins, [choice.best for choice in choices], half))
+    return as_datamodel(lasso.refit(margins, [choice.best for choice in choices], half), packed.n_train)
 
 
 def lasso_path(
@@ -202,10 +202,6 @@ class Lasso:
             fits += [[self._fit(solution, walk.moments) for solution in walk.solutions] for walk in walks]
             mse += [walk.mse for walk in walks]
         return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
-
-    def datamodel(self, fits: Sequence[Fit]) -> Datamodel:
-        """The dense weights of `fits`, in float32: at true size, 0.2 MB a target."""
-        return _datamodel(fits, self._columns.n_columns)
 
     def moments(self, y: Floats) -> Moments:
         """c, y2 and ȳ over the rows that the Gram matrix counts."""
@@ -336,10 +332,11 @@ class LassoPath:
 
     def datamodel(self, steps: Ints) -> Datamodel:
         """Of each target the solution at its λ number `steps[t]`."""
-        return _datamodel([path[int(k)] for path, k in zip(self.fits, steps, strict=True)], self.n_train)
+        return as_datamodel([path[int(k)] for path, k in zip(self.fits, steps, strict=True)], self.n_train)
 
 
-def _datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
+def as_datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
+    """The dense weights of `fits`, in float32: at true size, 0.2 MB a target."""
     weight = np.zeros((n_train, len(fits)), np.float32)
     for t, fit in enumerate(fits):
         weight[fit.features, t] = fit.weights

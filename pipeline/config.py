@@ -24,9 +24,10 @@ def _as_list(value: Any) -> Any:
 def _targets(value: Any) -> Any:
     """Refused here, with the key's own name: a union of types would answer for each of them."""
     numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
-    if value not in ("all", "needed") and not (numbers and len(set(value)) == len(value)):
+    if not (isinstance(value, str) and value) and not (numbers and len(set(value)) == len(value)):
         raise ValueError(
-            f'fit.targets = {value!r}: it must be "all", "needed" or a list of different whole numbers from 0'
+            f'fit.targets = {value!r}: it must be "needed", "all", the name of a class in quotes, '
+            "or a list of different whole numbers from 0"
         )
     return value
 
@@ -73,10 +74,13 @@ class Fit(Section):
 
     mode: Literal["lasso", "load"] = "lasso"
     file: Path | None = None
-    targets: Annotated[Literal["all", "needed"] | list[int], BeforeValidator(_targets)] = "all"
+    targets: Annotated[str | list[int], BeforeValidator(_targets)] = "needed"
     n_lambdas: Count = 100
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
     validation_rows: Count | None = None
+    patience: Count = 3
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    memory_gb: Annotated[float, Field(gt=0)] = 7.5
 
 
 class Test(Section):

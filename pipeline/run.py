@@ -74,18 +74,21 @@ class Pipeline:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found
         self.say(f"{name:<9} running  {reason or 'forced'}")
-        made = self.store.make(spec, inputs, lambda folder: self._work(name, folder, inputs))
+        bench = self.store.bench(spec, inputs, fresh=name in self.force)
+        made = self.store.make(spec, inputs, lambda folder: self._work(name, folder, bench, inputs))
+        shutil.rmtree(bench, ignore_errors=True)
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
         return made
 
-    def _work(self, name: Stage, folder: Path, inputs: dict[str, Result]) -> dict[str, Any]:
+    def _work(self, name: Stage, folder: Path, bench: Path, inputs: dict[str, Result]) -> dict[str, Any]:
         from pipeline.stages.context import Data, Fitted
 
         if name == "download":
             return download.run(self.config, self.store.root, folder, self.manners)
         data = Data.of(inputs["download"])
         if name == "fit":
-            return fit.run(self.config, data, folder, self.quiet)
+            say = lambda line: self.say(f"{'':<9} {line}")  # noqa: E731
+            return fit.run(self.config, data, folder, bench, threads=self.threads, quiet=self.quiet, say=say)
         if name == "test":
             return test.run(self.config, data, Fitted.of(inputs["fit"]), folder, self.quiet, self.threads)
         return report.run(self.config, inputs, folder, self.quiet, self.command)

@@ -16,15 +16,16 @@ from tqdm import tqdm
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.cache import Result
-from pipeline.config import Config
 from pipeline.datasets import ImageSet, Labels
 from pipeline.errors import BadInputError
+
+BAR = "{l_bar}{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}]"
 
 
 @contextmanager
 def progress_bar(total: int, unit: str, what: str, quiet: bool) -> Iterator[Any]:
-    """A bar with rate and remaining time; none when quiet or when nobody watches."""
-    scale = {"unit_scale": True, "unit_divisor": 1000} if unit == "B" else {}
+    """A bar with rate and remaining time; none when quiet or when nobody watches. Steps may be parts of a unit."""
+    scale: dict[str, Any] = {"unit_scale": True, "unit_divisor": 1000} if unit == "B" else {"bar_format": BAR}
     with tqdm(
         total=total, unit=unit, desc=what, disable=quiet or None, dynamic_ncols=True, leave=False, **scale
     ) as bar:
@@ -99,16 +100,16 @@ class Data:
         return Labels.load(path) if path.exists() else None
 
 
-def targets_of_class(config: Config, data: Data) -> NDArray[np.int64]:
-    """The targets of test.target_class."""
+def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.int64]:
+    """The targets of a class; `who` needs classes at all, and `key` names this one."""
     if data.labels is None:
         raise BadInputError(
-            f'test.design "{config.test.design}" draws images by class, but the source has no labels; '
+            f"{who} draws images by class, but the source has no labels; "
             "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
         )
-    names, wanted = data.labels.class_names, config.test.target_class
+    names = data.labels.class_names
     if wanted not in names:
-        raise BadInputError(f"test.target_class = {wanted!r} is no class of this data; there are {', '.join(names)}.")
+        raise BadInputError(f"{key} = {wanted!r} is no class of this data; there are {', '.join(names)}.")
     return np.flatnonzero(data.labels.target_labels == names.index(wanted))
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from datamodels_inf.datamodel import Datamodel, detect_coding
+from datamodels_inf.lasso import as_datamodel
+from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.files import identity, save_arrays
-from pipeline.stages.context import Data, progress_bar, targets_of_class
+from pipeline.stages.context import Data, targets_of_class
+from pipeline.stages.lasso_batches import LassoBatches
 
-VERSION = 1
+VERSION = 2
+SCATTER_ROWS = 400
 CODING_ROWS = 10_000
 CODING_TARGETS = 200
 
@@ -26,7 +30,7 @@ def settings(config: Config) -> dict[str, Any]:
     if fit.targets == "needed":
         chosen["test.target_class"] = config.test.target_class
     if fit.mode == "lasso":
-        names = ("n_lambdas", "lambda_ratio", "validation_rows")
+        names = ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
         return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
     if fit.file is None:
         return {**chosen, "content of fit.file": "of the source"}
@@ -35,20 +39,66 @@ def settings(config: Config) -> dict[str, Any]:
     return {**chosen, "content of fit.file": identity(fit.file)}
 
 
-def run(config: Config, data: Data, out: Path, quiet: bool) -> dict[str, Any]:
+def run(
+    config: Config,
+    data: Data,
+    out: Path,
+    bench: Path,
+    *,
+    threads: int | None,
+    quiet: bool,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
     targets = _targets(config, data)
-    datamodel, facts = (_lasso if config.fit.mode == "lasso" else _load)(config, data, targets, quiet)
-    quality = datamodel.quality(data.held_out_masks, data.held_out_margins(targets))
+    if config.fit.mode == "lasso":
+        datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))
+    else:
+        datamodel, facts = _load(config, data, targets)
+        gap = np.full(len(targets), np.nan)
+    masks, margins = data.held_out_masks, data.held_out_margins(targets)
+    quality = datamodel.quality(masks, margins)
     arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
     save_arrays(out / "datamodel.npz", arrays)
-    save_arrays(out / "quality.npz", {"r2": quality.r2, "spearman": quality.spearman, "mse": quality.mse})
+    per_target = {
+        "targets": targets,
+        "r2": quality.r2,
+        "spearman": quality.spearman,
+        "mse": quality.mse,
+        "n_nonzero": datamodel.n_nonzero,
+        "lam": np.asarray(datamodel.lam, np.float64),
+        "gap": gap,
+    }
+    save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
     return {
         **facts,
         "n_targets": len(targets),
         "r2_median": _median(quality.r2),
         "spearman_median": _median(quality.spearman),
         "n_nonzero_median": float(np.median(datamodel.n_nonzero)),
+        "quality": {name: _listed(per_target[name]) for name in ("targets", "r2", "spearman")},
     }
+
+
+def _scatter(
+    datamodel: Datamodel, r2: NDArray[np.float64], masks: PackedMasks, margins: NDArray[np.float16]
+) -> dict[str, NDArray[Any]]:
+    """True and predicted margins of some held-out models, for the targets of the least, median and best R²."""
+    known = np.argsort(r2, kind="stable")[: np.count_nonzero(~np.isnan(r2))]
+    shown = np.unique(known[[0, len(known) // 2, -1]]) if known.size else known
+    shown = shown[np.argsort(r2[shown], kind="stable")]
+    rows = np.unique(np.linspace(0, len(margins) - 1, SCATTER_ROWS).astype(np.int64))
+    some = PackedMasks(np.ascontiguousarray(masks.bits[rows]), masks.n_train)
+    predicted = datamodel.subset(shown).predict(some).T if shown.size else np.zeros((0, len(rows)))
+    return {
+        "shown": shown.astype(np.int64),
+        "shown_true": margins[rows][:, shown].T.astype(np.float64),
+        "shown_predicted": predicted,
+    }
+
+
+def _listed(values: NDArray[Any]) -> list[Any]:
+    """For JSON: 6 digits, None for NaN."""
+    return [None if v != v else round(v, 6) for v in values.tolist()]
 
 
 def _median(values: NDArray[np.float64]) -> float | None:
@@ -57,38 +107,40 @@ def _median(values: NDArray[np.float64]) -> float | None:
 
 
 def _targets(config: Config, data: Data) -> NDArray[np.int64]:
-    """The targets to fit: all, the given ones, or those of the class that the test draws from."""
-    if config.fit.targets == "all":
+    """The targets to fit: all, the given ones, those of a class, or those of the class that the test draws from."""
+    wanted = config.fit.targets
+    if wanted == "all":
         return np.arange(data.n_targets)
-    if config.fit.targets == "needed":
-        return targets_of_class(config, data)
-    targets = np.array(config.fit.targets, np.int64)
+    if wanted == "needed":
+        return targets_of_class(
+            data, config.test.target_class, f'test.design "{config.test.design}"', "test.target_class"
+        )
+    if isinstance(wanted, str):
+        return targets_of_class(data, wanted, f"fit.targets = {wanted!r}", "fit.targets")
+    targets = np.array(wanted, np.int64)
     if targets.max() >= data.n_targets:
         raise BadInputError(f'fit.targets must be different numbers from 0 to {data.n_targets - 1}, or "all".')
     return targets
 
 
-def _lasso(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -> tuple[Datamodel, dict[str, Any]]:
-    from datamodels_inf.lasso import fit_lasso
-
-    fit = config.fit
-    # One thread: the sums, and so the last bits of the weights, then do not depend on the number of cores.
-    with progress_bar(len(targets), "target", "fit", quiet) as advance, threadpool_limits(1):
-        try:
-            datamodel = fit_lasso(
-                data.fit_masks,
-                data.fit_margins(targets),
-                n_lambdas=fit.n_lambdas,
-                lambda_ratio=fit.lambda_ratio,
-                validation_rows=fit.validation_rows,
-                progress=advance,
-            )
-        except ValueError as error:
-            raise BadInputError(f"the fit cannot be made: {error}") from error
-    return datamodel, {"coding": "mask"}
+def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[str, Any]]:
+    """(datamodel, duality gap of each target, what the manifest says)."""
+    try:
+        fits, choices = batches.run()
+    except ValueError as error:
+        raise BadInputError(f"the fit cannot be made: {error}") from error
+    gap = np.array([fit.gap for fit in fits])
+    facts = {
+        "coding": "mask",
+        "gap_tolerance": batches.config.fit.tolerance,
+        "gap_max": float(gap.max()),
+        "gap_max_on_paths": max(choice.worst_gap for choice in choices),
+        "n_lambda_at_end": sum(choice.at_end for choice in choices),
+    }
+    return as_datamodel(fits, batches.data.n_train), gap, facts
 
 
-def _load(config: Config, data: Data, targets: NDArray[np.int64], quiet: bool) -> tuple[Datamodel, dict[str, Any]]:
+def _load(config: Config, data: Data, targets: NDArray[np.int64]) -> tuple[Datamodel, dict[str, Any]]:
     """Weights of a file. Their coding is detected on fit rows, which are not tested, or else on held-out rows."""
     path = config.fit.file or data.weights_file
     if path is None:

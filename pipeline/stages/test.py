@@ -34,7 +34,9 @@ def settings(config: Config) -> dict[str, Any]:
 
 def run(config: Config, data: Data, fitted: Fitted, out: Path, quiet: bool, threads: int | None) -> dict[str, Any]:
     exchangeable = _check_masks(config, data.held_out_masks)
-    of_class = targets_of_class(config, data)
+    of_class = targets_of_class(
+        data, config.test.target_class, f'test.design "{config.test.design}"', "test.target_class"
+    )
     labels = data.labels
     assert labels is not None
     triples = _draw(config, labels, np.intersect1d(fitted.targets, of_class))
