@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel, detect_coding
-from datamodels_inf.lasso import as_datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.files import identity, save_arrays
 from pipeline.stages.context import Data, targets_of_class
-from pipeline.stages.lasso_batches import LassoBatches
+
+if TYPE_CHECKING:
+    from pipeline.stages.lasso_batches import LassoBatches
 
 VERSION = 2
 SCATTER_ROWS = 400
@@ -51,6 +52,8 @@ def run(
 ) -> dict[str, Any]:
     targets = _targets(config, data)
     if config.fit.mode == "lasso":
+        from pipeline.stages.lasso_batches import LassoBatches  # Slow to import.
+
         datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))
     else:
         datamodel, facts = _load(config, data, targets)
@@ -125,6 +128,8 @@ def _targets(config: Config, data: Data) -> NDArray[np.int64]:
 
 def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[str, Any]]:
     """(datamodel, duality gap of each target, what the manifest says)."""
+    from datamodels_inf.lasso import as_datamodel
+
     try:
         fits, choices = batches.run()
     except ValueError as error:

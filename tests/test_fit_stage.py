@@ -1,0 +1,165 @@
+"""The fit stage with the real command: batches that outlive a kill, which targets are fitted, the manifest."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from test_pipeline import COMMAND, call, ok
+
+from datamodels_inf.lasso import BATCH, fit_lasso
+from pipeline.sources import EMBEDDED
+
+ALL = ("fit", "--set", "fit.targets=all", "--set", "fit.n_lambdas=40")
+
+
+def stopped_when(folder, pattern):
+    """Start a fit of all targets and kill it as soon as a file like `pattern` is there."""
+    process = subprocess.Popen([*COMMAND, *ALL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (found := list(folder.glob(f"data/fit/.work-*/{pattern}"))):
+        assert process.poll() is None, "the fit ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return found[0].parent
+
+
+def result(folder):
+    (path,) = folder.glob("data/fit/[0-9a-f]*/datamodel.npz")
+    return path
+
+
+def manifest(folder):
+    return json.loads((result(folder).parent / "manifest.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    ok(folder, *ALL)
+    return folder
+
+
+@pytest.mark.parametrize("pattern", ("chosen-000016.npz", "fitted-000016.npz"))
+def test_a_killed_fit_goes_on_and_ends_with_the_same_bytes(undisturbed, tmp_path, pattern):
+    bench = stopped_when(tmp_path, pattern)
+    kept = {path.name: path.stat().st_mtime_ns for path in bench.glob("*.npz")}
+    assert "chosen-000000.npz" in kept
+    output = ok(tmp_path, *ALL)
+    assert f"going on with a fit that was stopped: {len(kept)} of 16 steps are done" in output
+    assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
+    assert not bench.exists()
+
+
+def test_finished_batches_are_not_fitted_again(tmp_path):
+    bench = stopped_when(tmp_path, "chosen-000032.npz")
+    before = {path.name: path.stat().st_mtime_ns for path in bench.glob("chosen-*.npz")}
+    again = stopped_when(tmp_path, "fitted-000000.npz")
+    assert again == bench
+    after = {path.name: path.stat().st_mtime_ns for path in bench.glob("chosen-*.npz")}
+    assert before.items() <= after.items()
+
+
+def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
+    bench = stopped_when(tmp_path, "chosen-000032.npz")
+    cut, changed = bench / "chosen-000000.npz", bench / "chosen-000016.npz"
+    cut.write_bytes(cut.read_bytes()[:-300])
+    content = bytearray(changed.read_bytes())
+    content[len(content) // 2] ^= 1
+    changed.write_bytes(content)
+    output = ok(tmp_path, *ALL)
+    assert f"{cut.name} is damaged" in output
+    assert f"{changed.name} is damaged" in output
+    assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
+
+
+def test_forced_begins_anew(tmp_path):
+    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    output = ok(tmp_path, *ALL, "--force", "fit")
+    assert "going on" not in output
+    assert not bench.exists()
+
+
+def test_batches_of_another_recipe_are_not_used(tmp_path):
+    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    output = ok(tmp_path, *ALL, "--set", "fit.patience=2")
+    assert "going on" not in output
+    assert bench.exists()
+
+
+def test_the_stage_fits_what_fit_lasso_fits(undisturbed):
+    """Batch by batch, through files, against one call."""
+    masks = np.unpackbits(np.load(EMBEDDED / "masks.npy")[:8000], axis=1, count=400).astype(bool)
+    margins = np.load(EMBEDDED / "margins.npy")[:8000]
+    some = [0, BATCH - 1, BATCH, 119]
+    expected = fit_lasso(masks, margins[:, some], n_lambdas=40)
+    with np.load(result(undisturbed)) as arrays:
+        np.testing.assert_array_equal(arrays["weight"][:, some], expected.weight)
+        np.testing.assert_array_equal(arrays["lam"][some], expected.lam)
+
+
+def test_the_manifest_says_how_optimal_and_how_good(undisturbed):
+    summary = manifest(undisturbed)["summary"]
+    assert 0 <= summary["gap_max"] <= summary["gap_tolerance"] == 1e-6
+    assert 0 <= summary["gap_max_on_paths"] <= 1e-6
+    assert summary["n_lambda_at_end"] == 0
+    quality = summary["quality"]
+    assert quality["targets"] == list(range(120))
+    assert np.median(quality["r2"]) == pytest.approx(summary["r2_median"], abs=1e-5)
+    with np.load(result(undisturbed).parent / "quality.npz") as arrays:
+        np.testing.assert_allclose(arrays["spearman"], quality["spearman"], atol=1e-6)
+        true, predicted = arrays["shown_true"], arrays["shown_predicted"]
+        shown = arrays["r2"][arrays["shown"]]
+        assert shown[0] == arrays["r2"].min()
+        assert shown[2] == arrays["r2"].max()
+        assert true.shape == predicted.shape == (3, 400)
+        rough = 1 - ((true - predicted) ** 2).mean(1) / true.var(1)  # Of 400 models where the stage took 4000.
+        np.testing.assert_allclose(rough, shown, atol=0.15)
+
+
+def test_a_path_that_is_too_short_is_counted(tmp_path):
+    ok(tmp_path, "fit", "--set", "fit.n_lambdas=5", "--set", "fit.lambda_ratio=0.5")
+    assert manifest(tmp_path)["summary"]["n_lambda_at_end"] == 12
+
+
+@pytest.mark.parametrize(("wanted", "count"), [("needed", 12), ('"7"', 12), ("[5, 2]", 2)])
+def test_which_targets_are_fitted(tmp_path, wanted, count):
+    output = ok(tmp_path, "fit", "--set", f"fit.targets={wanted}", "--set", "fit.n_lambdas=10")
+    assert f"{count} targets" in output
+
+
+def test_memory_and_threads_change_no_key(tmp_path):
+    ok(tmp_path, "fit", "--set", "fit.n_lambdas=10")
+    output = ok(tmp_path, "fit", "--set", "fit.n_lambdas=10", "--set", "fit.memory_gb=1", "--threads", "1")
+    assert "running" not in output
+
+
+@pytest.mark.parametrize(("setting", "sentence"), [
+    ("fit.targets=dog", "fit.targets = 'dog' is no class of this data; there are 0, 1, 2"),
+    ("fit.targets=3", "it must be \"needed\", \"all\", the name of a class in quotes, or a list"),
+    ("fit.memory_gb=0.0005", "`memory_gb` must be at least 0.00"),
+    ("fit.memory_gb=0", "fit.memory_gb"),
+    ("fit.tolerance=0", "fit.tolerance"),
+    ("fit.patience=0", "fit.patience"),
+    ("fit.validation_rows=7999", "`validation_rows` must lie between 0 and 7998"),
+])  # fmt: skip
+def test_bad_input_is_one_sentence(tmp_path, setting, sentence):
+    done = call(tmp_path, "fit", "--set", setting)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("data/fit/[0-9a-f]*"))
+
+
+def test_an_unfinished_fit_survives_the_loss_of_nothing_else(tmp_path):
+    """The bench belongs to these inputs: made again with other content, they start another one."""
+    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    shutil.rmtree(tmp_path / "data" / "download")
+    output = ok(tmp_path, *ALL)
+    assert "going on with a fit that was stopped" in output
+    assert not bench.exists()
