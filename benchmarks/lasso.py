@@ -74,6 +74,7 @@ def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
     start = time.perf_counter()
     lasso = Lasso(masks, validation_rows=default_validation_rows(masks.n_models))
     prepared = time.perf_counter()
+    counting = timed(lasso.gram, "require")
     choices = lasso.choose(margins)
     chosen = time.perf_counter()
     fits = lasso.refit(margins, [choice.best for choice in choices])
@@ -87,6 +88,7 @@ def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
         "prepare": prepared - start,
         "choose": chosen - prepared,
         "refit": end - chosen,
+        "counting": sum(counting),
         "gram_rows": lasso.gram.counted,
         "steps": float(np.mean([choice.mse.size for choice in choices])),
         "n_nonzero": float(np.mean(datamodel.n_nonzero)),
@@ -99,6 +101,21 @@ def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
     }
 
 
+def timed(owner: object, name: str) -> list[float]:
+    """The seconds that each call of a method takes, from now on."""
+    method, seconds = getattr(owner, name), []
+
+    def wrapper(*arguments: object) -> object:
+        start = time.perf_counter()
+        try:
+            return method(*arguments)
+        finally:
+            seconds.append(time.perf_counter() - start)
+
+    setattr(owner, name, wrapper)
+    return seconds
+
+
 def fit_in_process(path: Path, d: int, n_targets: int) -> dict[str, float]:
     command = [sys.executable, __file__, "--one", str(path), str(d), str(n_targets)]
     line = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
@@ -106,16 +123,17 @@ def fit_in_process(path: Path, d: int, n_targets: int) -> dict[str, float]:
 
 
 HEAD = (
-    "| n | d | targets | seconds | of it: transpose, paths, refit | rows of the Gram matrix | λ a path "
-    "| weights a target | largest gap | precision / recall | precision of the largest | peak GB |\n" + "|---" * 12 + "|"
+    "| n | d | targets | seconds | of it: transpose, paths, refit | of it: counting rows | rows counted | λ a path "
+    "| weights a target | largest gap | precision / recall | precision of the largest | peak GB |\n" + "|---" * 13 + "|"
 )
 
 
 def row(n: int, d: int, n_targets: int, r: dict[str, float]) -> str:
     return (
         f"| {n:,} | {d:,} | {n_targets} | {r['seconds']:.1f} | {r['prepare']:.1f}, {r['choose']:.1f}, {r['refit']:.1f} "
-        f"| {r['gram_rows']:,.0f} | {r['steps']:.0f} | {r['n_nonzero']:.0f} | {max(r['gap'], r['path_gap']):.1e} "
-        f"| {r['precision']:.2f} / {r['recall']:.2f} | {r['precision_largest']:.3f} | {r['peak_gb']:.1f} |"
+        f"| {r['counting']:.1f} | {r['gram_rows']:,.0f} | {r['steps']:.0f} | {r['n_nonzero']:.0f} "
+        f"| {max(r['gap'], r['path_gap']):.1e} | {r['precision']:.2f} / {r['recall']:.2f} "
+        f"| {r['precision_largest']:.3f} | {r['peak_gb']:.1f} |"
     )
 
 
@@ -126,6 +144,17 @@ def table(folder: Path, sizes: list[tuple[int, int, int]]) -> list[dict[str, flo
         results.append(fit_in_process(masks_file(folder, n, d), d, n_targets))
         print(row(n, d, n_targets, results[-1]), flush=True)
     return results
+
+
+def extrapolate(n: int, d: int, few: int, many: int, a: dict[str, float], b: dict[str, float]) -> str:
+    """To 10,000 targets: all rows of the Gram matrix are counted once, each target costs what it costs here."""
+    rate = b["counting"] / b["gram_rows"]
+    each = ((b["seconds"] - b["counting"]) - (a["seconds"] - a["counting"])) / (many - few)
+    hours = (b["prepare"] + d * rate + 10_000 * each) / 3600
+    return (
+        f"10,000 targets at {n:,} × {d:,}, from {few} and {many}: {d * rate / 60:.0f} minutes for all rows of the Gram "
+        f"matrix, {each:.1f} s a target, {hours:.1f} hours in all"
+    )
 
 
 def main() -> None:
@@ -147,7 +176,16 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if options.full:
-            table(folder, [(options.rows, options.images, t) for t in options.targets])
+            found = table(folder, [(options.rows, options.images, t) for t in options.targets])
+            if len(found) > 1:
+                print("\n" + extrapolate(options.rows, options.images, *options.targets[-2:], *found[-2:]))
+        if options.growth:
+            n, d, t = 75_000, 12_500, 16
+            table(folder, [(n, d, t), (2 * n, d, t), (n, 2 * d, t), (n, d, 2 * t), (n, d, 4 * t)])
+        if options.peers:
+            from lasso_peers import main as compare
+
+            sys.exit(compare([]))
 
 
 if __name__ == "__main__":

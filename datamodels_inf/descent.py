@@ -110,7 +110,7 @@ class Descent:
     def _solve(self, lam: float, tolerance: float) -> Solution | None:
         """The minimum at λ, or None where rows are missing."""
         assert self._g is not None
-        inner, gap = 0.3 * tolerance, np.inf
+        inner, gap = 0.8 * tolerance, np.inf
         for _ in range(MOST_ROUNDS):
             if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
                 return None

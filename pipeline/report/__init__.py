@@ -1,7 +1,7 @@
 """The report: the tests, their images and the verdict in words, as a page that opens without a network.
 
-`write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv and panels/finding-….png.
-The same content gives the same bytes.
+`write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv, datamodels.csv and
+panels/finding-….png. The same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.files import whole_file
-from pipeline.report.content import COLUMNS, Content, Images, Row, groups_of
+from pipeline.report.content import COLUMNS, Content, DatamodelQuality, Images, Row, groups_of
 from pipeline.report.page import page_of, shown
 from pipeline.report.panels import draw_overview, draw_panel
-from pipeline.report.tables import write_table
+from pipeline.report.tables import write_datamodels, write_table
 
-__all__ = ["COLUMNS", "Content", "Images", "Row", "write_report"]
+__all__ = ["COLUMNS", "Content", "DatamodelQuality", "Images", "Row", "write_report"]
 
 
 def write_report(folder: Path, content: Content, progress: Callable[[int], object] | None = None) -> list[Path]:
@@ -34,6 +34,8 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
         folder / "findings.csv": partial(write_table, rows=findings),
         folder / "overview.png": partial(draw_overview, groups=groups, content=content),
     }
+    if content.quality is not None:
+        writers[folder / "datamodels.csv"] = partial(write_datamodels, quality=content.quality)
     for finding in panels:
         path = folder / "panels" / f"finding-{finding.number:03d}.png"
         path.parent.mkdir(exist_ok=True)

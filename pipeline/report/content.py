@@ -1,4 +1,7 @@
-"""What a report shows, as plain data: the tests, the images, and where they come from. No files here."""
+"""What a report shows, as plain data: the tests, the images, the datamodels' quality, and where they come from.
+
+No files here.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +79,44 @@ class Images:
                 )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DatamodelQuality:
+    """How well each of the K datamodels predicts held-out margins. Figures may be NaN where they are not defined.
+
+    targets, classes: the numbers of the targets and the names of their classes (empty if not known).
+    r2, spearman, mse, n_nonzero, lam, gap: one entry a target; gap is the relative duality gap of the fit.
+    shown: positions among the K targets of the few that are drawn.
+    shown_true, shown_predicted: (targets drawn, models), margins and predictions of some of the held-out models.
+    loaded: the weights come from a file, so it is not known here which models they were fitted on.
+    """
+
+    targets: NDArray[np.int64]
+    classes: Sequence[str]
+    r2: NDArray[np.float64]
+    spearman: NDArray[np.float64]
+    mse: NDArray[np.float64]
+    n_nonzero: NDArray[np.int64]
+    lam: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    shown: NDArray[np.int64]
+    shown_true: NDArray[np.float64]
+    shown_predicted: NDArray[np.float64]
+    loaded: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.targets)
+        for name in ("classes", "r2", "spearman", "mse", "n_nonzero", "lam", "gap"):
+            if len(getattr(self, name)) != count:
+                raise ValueError(f"`{name}` must have one entry for each of the {count} targets.")
+        shape = self.shown_true.shape
+        if len(shape) != 2 or shape != self.shown_predicted.shape or shape[0] != len(self.shown):
+            raise ValueError("`shown_true` and `shown_predicted` must have one row for each target in `shown`.")
+        if not (np.isfinite(self.shown_true).all() and np.isfinite(self.shown_predicted).all()):
+            raise ValueError("`shown_true` and `shown_predicted` must be finite.")
+        if not all(0 <= position < count for position in self.shown.tolist()):
+            raise ValueError(f"`shown` must hold positions among the {count} targets, from 0.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Content:
     """Everything on the page.
@@ -84,6 +125,7 @@ class Content:
     correction: "by", "bh", "holm" or "bonferroni", applied to the tests of each method at level `alpha`.
     r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
     mask_law: "fixed-size" or "bernoulli".
+    quality: the same for each target, with its table and drawings; None leaves them out.
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
@@ -100,6 +142,7 @@ class Content:
     n_train: int
     r2_median: float
     spearman_median: float
+    quality: DatamodelQuality | None = None
     mask_law: str
     max_panels: int
     unit: str = "margin"
@@ -122,6 +165,8 @@ class Content:
             raise ValueError(f"`correction` must be one of {', '.join(CORRECTIONS)}, but it is {self.correction!r}.")
         if self.images is not None:
             _check_positions(self.rows, self.images)
+            if self.quality is not None:
+                _check_targets(self.quality, self.images)
 
 
 @dataclass(frozen=True)
@@ -174,3 +219,9 @@ def _check_positions(rows: Sequence[Row], images: Images) -> None:
         ):
             if not 0 <= index < count:
                 raise ValueError(f"`{name}` of a row is {index}, but there are {count} images (numbered from 0).")
+
+
+def _check_targets(quality: DatamodelQuality, images: Images) -> None:
+    for target in quality.targets[quality.shown].tolist():
+        if not 0 <= target < len(images.targets):
+            raise ValueError(f"`targets` holds {target}, but there are {len(images.targets)} images (numbered from 0).")

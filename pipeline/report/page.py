@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pipeline.report.bars import Bar, bar_of, common_limit
 from pipeline.report.content import Content, Group, Images, Numbered, Row
 from pipeline.report.pictures import Slot, data_uri, picture, slots_of
+from pipeline.report.quality import view_of
 from pipeline.report.words import (
     CORRECTIONS,
     effect_and_interval,
@@ -101,6 +102,7 @@ def page_of(content: Content, groups: Sequence[Group]) -> str:
             sections=sections,
             several=len(sections) > 1,
             n_findings=sum(len(group.findings) for group in groups),
+            quality=None if content.quality is None else view_of(content.quality, content, embed),
             limit=limit,
             correction=CORRECTIONS[content.correction],
             family=content.correction in ("holm", "bonferroni"),

@@ -1,22 +1,37 @@
-"""The two CSV files."""
+"""The CSV files."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pipeline.report.content import COLUMNS, Row
+from pipeline.report.content import COLUMNS, DatamodelQuality, Row
+
+DATAMODEL_COLUMNS = ("target", "class", "r2", "spearman", "mse", "n_nonzero", "lambda", "gap")
 
 
 def write_table(path: Path, rows: Iterable[Row]) -> None:
-    """`rows` as CSV, one line each, in the given order: UTF-8, 10 significant digits, true/false."""
+    """`rows` as CSV, one line each, in the given order."""
+    _write(path, COLUMNS, ([getattr(row, column) for column in COLUMNS] for row in rows))
+
+
+def write_datamodels(path: Path, quality: DatamodelQuality) -> None:
+    """The quality of the datamodels as CSV, one line a target."""
+    arrays = (quality.r2, quality.spearman, quality.mse, quality.n_nonzero, quality.lam, quality.gap)
+    columns = (quality.targets.tolist(), quality.classes, *(array.tolist() for array in arrays))
+    _write(path, DATAMODEL_COLUMNS, zip(*columns, strict=True))
+
+
+def _write(path: Path, header: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+    """UTF-8, 10 significant digits, true/false."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([_text(getattr(row, column)) for column in COLUMNS] for row in rows)
+        writer.writerow(header)
+        writer.writerows([_text(value) for value in line] for line in lines)
 
 
 def _text(value: str | int | float | bool) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 
-from pipeline.report.content import Content, Group, Row
+import numpy as np
+
+from pipeline.report.content import Content, DatamodelQuality, Group, Row
 
 CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
+LEAST_SHARE = 0.0005  # of the variance; less is called none
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -21,6 +24,14 @@ def number(value: float, digits: int = 3) -> str:
     mantissa, _, exponent = format(abs(value), f".{digits}g").partition("e")
     power = f" × 10{str(int(exponent)).translate(SUPERSCRIPTS)}" if exponent else ""
     return f"{'−' if value < 0 else ''}{mantissa}{power}"
+
+
+def fixed(value: float, places: int) -> str:
+    """`value` with so many decimals, where that is a sensible length."""
+    if not math.isfinite(value) or places > 5 or abs(value) >= 1e6:
+        return number(value)
+    text = f"{abs(value):.{places}f}"
+    return f"−{text}" if value < 0.0 and float(text) != 0.0 else text
 
 
 def pvalue(value: float) -> str:
@@ -47,7 +58,7 @@ def plural(count: int, noun: str) -> str:
 def effect_texts(row: Row) -> tuple[str, str, str]:
     """The effect and the ends of its interval, all with the decimals that the width of the interval deserves."""
     places = _decimals(row.effect, row.effect_low, row.effect_high)
-    return _fixed(row.effect, places), _fixed(row.effect_low, places), _fixed(row.effect_high, places)
+    return fixed(row.effect, places), fixed(row.effect_low, places), fixed(row.effect_high, places)
 
 
 def effect_and_interval(row: Row) -> str:
@@ -100,6 +111,37 @@ def promise(content: Content) -> str:
     return f"at a false discovery rate of {content.alpha:g}"
 
 
+def quality_sentence(quality: DatamodelQuality, n_models: int, unit: str) -> str:
+    """How well the datamodels predict, and of how many targets that cannot be said."""
+    r2 = quality.r2[~np.isnan(quality.r2)]
+    unknown = len(quality.r2) - len(r2)
+    models, name = plural(n_models, "held-out model"), "loaded datamodel" if quality.loaded else "datamodel"
+    if not r2.size:
+        who = "the one target" if unknown == 1 else f"each of the {unknown} targets"
+        return f"R² is not defined: on {models}, the {unit} of {who} does not vary."
+    if r2.size == 1:
+        who = "one target" if unknown else "the one target"
+        share, sign = _share(float(r2[0]))
+        text = f"On {models} the {name} of {who} explains {share} of the variance of the {unit}{sign}."
+    else:
+        share, sign = _share(float(np.median(r2)), f"median over {r2.size} targets")
+        worst, best = ("".join(_share(float(value))) for value in (r2.min(), r2.max()))
+        text = f"On {models} the {name}s explain {share} of the variance of the {unit}{sign}"
+        text += f"; the worst target {worst}, the best {best}."
+    if unknown:
+        others, whose = ("one other target", "its") if unknown == 1 else (f"{unknown} other targets", "their")
+        text += f" For {others} R² is not defined, because {whose} {unit} does not vary on these models."
+    return text
+
+
+def _share(r2: float, what: str = "") -> tuple[str, str]:
+    """A share of the variance, "75 %" or "none", and what follows it in brackets: `what`, and R² where it is "none"."""
+    if r2 < LEAST_SHARE:
+        return "none", f" ({what}{', ' if what else ''}R² = {number(r2)})"
+    digits = ".0f" if 0.01 <= r2 <= 0.99 else ".3g"
+    return f"{100.0 * r2:{digits}} %", f" ({what})" if what else ""
+
+
 def _article(share: float) -> str:
     """ "an 8 % chance", "a 20 % chance"."""
     return "an" if percent(share).startswith(("8", "11 ", "11.", "18 ", "18.")) else "a"
@@ -126,10 +168,3 @@ def _decimals(effect: float, low: float, high: float) -> int:
     sizes = [width / 10.0] if math.isfinite(width) and width > 0.0 else [abs(effect) / 100.0]
     sizes.append(abs(effect))
     return max([0, *(-math.floor(math.log10(size)) for size in sizes if math.isfinite(size) and size > 0.0)])
-
-
-def _fixed(value: float, places: int) -> str:
-    if not math.isfinite(value) or places > 5 or abs(value) >= 1e6:
-        return number(value)
-    text = f"{abs(value):.{places}f}"
-    return f"−{text}" if value < 0.0 and float(text) != 0.0 else text

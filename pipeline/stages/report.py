@@ -9,9 +9,10 @@ import numpy as np
 
 from pipeline.cache import Result
 from pipeline.config import Config, to_toml
+from pipeline.datasets import Labels
 from pipeline.stages.context import Data, progress_bar
 
-VERSION = 1
+VERSION = 2
 
 
 def settings(config: Config) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         n_train=data.n_train,
         r2_median=_number(fit["r2_median"]),
         spearman_median=_number(fit["spearman_median"]),
+        quality=_quality(config, inputs["fit"].folder / "quality.npz", data.labels),
         mask_law=inputs["test"].summary["mask_law"],
         max_panels=config.report.max_panels,
         tau=config.test.tau,
@@ -66,6 +68,17 @@ def _rows(config: Config, path: Path) -> list[Any]:
     table["pvalue_adjusted"] = adjusted.tolist()
     table["finding"] = (adjusted <= config.test.alpha).tolist()
     return [Row(*values) for values in zip(*(table[name] for name in COLUMNS), strict=True)]
+
+
+def _quality(config: Config, path: Path, labels: Labels | None) -> Any:
+    """What the fit stage found out about each datamodel, with the classes of their targets."""
+    from pipeline.report.content import DatamodelQuality
+
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    targets = arrays["targets"]
+    classes = [""] * len(targets) if labels is None else [labels.class_names[k] for k in labels.target_labels[targets]]
+    return DatamodelQuality(**arrays, classes=classes, loaded=config.fit.mode == "load")
 
 
 def _number(value: float | None) -> float:
