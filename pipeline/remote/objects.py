@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-PIECE = 1 << 18
+PIECE = 1 << 19
 """What is read at a time: it stays in the processor's cache, and no more is lost with a broken connection."""
 ATTEMPTS = 7
 FIRST_PAUSE = 0.5
