@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -340,8 +341,45 @@ def test_errors_of_the_server_are_tried_again(bucket, tmp_path):
     assert left["count"] == 0
 
 
+FULL = """
+import errno, os
+whole, left = os.pwrite, [30_000]  # Of a disk with 30 kB left: it takes what fits, then says that it is full.
+
+def pwrite(handle, content, place):
+    fits = min(len(content), left[0])
+    if not fits:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    left[0] -= fits
+    return whole(handle, content[:fits], place)
+
+os.pwrite = pwrite
+import pipeline.remote.fetch
+pipeline.remote.fetch.RANGE_BYTES = 100_000
+"""
+
+
 def test_a_full_disk_is_one_sentence_and_what_is_complete_is_kept(bucket, tmp_path):
-    """A file-size limit stands for the full disk: the write fails in the same way."""
+    """63 kB of masks are wanted, in ranges of 12.6 kB: two fit, the third only in part."""
+    command = [*COMMAND[:2], FULL + COMMAND[2], "download", *bucket.arguments()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert re.search(
+        r"the disk of \S*objects/\S+ is full \(No space left on device\): 37\.8 kB are needed", done.stderr
+    )
+    complete = [(a, b) for name, a, b in journal(tmp_path) if "masks" in name]
+    assert len(complete) == 2
+    before = len(bucket.data_requests("masks"))
+    ok(tmp_path, "download", *bucket.arguments())
+    again = [((r.start - 128) // 500, (r.stop - 128) // 500) for r in bucket.data_requests("masks")[before:]]
+    assert sum(b - a for a, b in again) == 600
+    assert not any(first < b and a < last for first, last in again for a, b in complete)
+    masks = next(p for p in tmp_path.glob("data/objects/*/array.npy") if np.load(p).dtype == np.uint8)
+    expected = np.packbits(np.load(bucket.folder / "cifar" / KEYS[0]), axis=1)
+    np.testing.assert_array_equal(np.load(masks)[3000:], expected[3000:])
+
+
+def test_a_disk_that_cannot_hold_a_file_of_this_size_is_the_same_sentence(bucket, tmp_path):
+    """A limit on the size of files refuses the mirror of 4000 × 63 bytes before a row is asked for."""
     import resource
 
     def limit():
@@ -349,9 +387,9 @@ def test_a_full_disk_is_one_sentence_and_what_is_complete_is_kept(bucket, tmp_pa
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     done = call(tmp_path, "download", *bucket.arguments(), preexec_fn=limit)
-    assert done.returncode in (1, 2)
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert re.search(r"the disk of \S*objects/\S+ is full \(File too large\): 252\.0 kB are needed", done.stderr)
+    assert bucket.data_requests("masks") == []
     ok(tmp_path, "download", *bucket.arguments())
 
 
@@ -437,13 +475,12 @@ def _range(request):
 
 @pytest.mark.parametrize("how", (dropped, short, stalled, status_500))
 @pytest.mark.parametrize("times", (1, 3))
-def test_failures_are_survived_and_what_arrived_is_kept(tmp_path, monkeypatch, how, times):
-    monkeypatch.setattr("pipeline.remote.http.PIECE", 1 << 16)
+def test_failures_are_survived_and_what_arrived_is_kept(tmp_path, how, times):
     with http_server({"/m.npy": CONTENT}, fault=failing(times, how)) as (url, log):
         fetched(need_of(f"{url}/m.npy", tmp_path))
         if how is dropped and times == 1:
             starts = [r.start for r in log.data("m.npy")]
-            assert any(s in (128 + 65_536, 128 + 300 * 1000 + 65_536) for s in starts)  # Whole pieces are kept.
+            assert any(s in (128 + 90_000, 128 + 300 * 1000 + 90_000) for s in starts)  # Every byte is kept.
 
 
 def test_slow_drip(tmp_path):
@@ -537,12 +574,12 @@ def test_intervals():
 def test_half_a_journal_line_is_passed_over(tmp_path):
     rows = Rows(10, 8, 0, (10, 1), "uint8", lambda v: np.packbits(v, axis=1))
     mirror = Mirror(tmp_path, "x", Identity(80, "t"), rows, "masks")
-    mirror.write(0, 4, bytearray(32))
+    mirror.write(0, 4, [bytearray(32)])
     with (mirror.folder / "rows.jsonl").open("a") as file:
         file.write('[4, 6, "ab')
     again = Mirror(tmp_path, "x", Identity(80, "t"), rows, "masks")
     assert again.missing([(0, 10)]) == [(4, 10)]
-    again.write(4, 10, bytearray(48))
+    again.write(4, 10, [bytearray(16), bytearray(32)])
     assert Mirror(tmp_path, "x", Identity(80, "t"), rows, "masks").missing([(0, 10)]) == []
     with pytest.raises(BadInputError, match="has changed"):
         Mirror(tmp_path, "x", Identity(80, "other"), rows, "masks")
@@ -555,12 +592,15 @@ def test_fetch_keeps_what_arrived(tmp_path):
         def __init__(self):
             self.asked = []
 
-        def stream(self, start, stop):
+        def stream(self, start, stop, length):
             self.asked.append(start)
-            yield b"x" * min(3, stop - start)
+            yield bytes(range(start, min(start + 3, stop)))
             if start + 3 < stop:
                 raise objects.TransientError("gone")
 
-    flaky = Flaky()
-    assert fetch(flaky, 0, 10, lambda n: None) == b"x" * 10
-    assert flaky.asked == [0, 3, 6, 9]
+    for length, blocks in ((4, ["0123", "4567", "89"]), (3, ["012", "345", "678", "9"]), (20, ["0123456789"])):
+        flaky, came = Flaky(), []
+        fetched_blocks = list(fetch(flaky, 0, 10, length, came.append))
+        assert fetched_blocks == [bytes(int(digit) for digit in block) for block in blocks]
+        assert flaky.asked == [0, 3, 6, 9]
+        assert came == [3, 3, 3, 1]

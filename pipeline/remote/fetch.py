@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from pipeline.remote.mirror import Interval, Mirror, split
-from pipeline.remote.objects import ATTEMPTS, NotRangedError, RemoteError, RemoteObject, TransientError, fetch, pause
+from pipeline.remote.mirror import Interval, Mirror, split, telling_a_full_disk
+from pipeline.remote.objects import (
+    ATTEMPTS,
+    PIECE,
+    NotRangedError,
+    RemoteError,
+    RemoteObject,
+    TransientError,
+    fetch,
+    pause,
+)
 
 RANGE_BYTES = 16 * 2**20
 CONNECTIONS = 6
@@ -39,25 +47,28 @@ class Need:
 
 def fetch_missing(need: Need, progress: Callable[[int], object]) -> None:
     """Fetch what is missing; `progress` is called with the number of bytes that came."""
+    with telling_a_full_disk(need.mirror.folder, lambda: need.stored_bytes):
+        try:
+            fetch_ranges(need, progress)
+        except NotRangedError:
+            fetch_in_one_stream(need, progress)
+
+
+def fetch_ranges(need: Need, progress: Callable[[int], object]) -> None:
+    """Several ranges at a time, each written as soon as it is whole."""
     rows = need.mirror.rows
-    longest = max(1, RANGE_BYTES // rows.raw_row_bytes)
-    pieces = split(need.missing, longest)
-    mine = threading.local()
+    pieces = split(need.missing, max(1, RANGE_BYTES // rows.raw_row_bytes))
+    block = max(1, PIECE // rows.raw_row_bytes) * rows.raw_row_bytes
 
     def one(piece: Interval) -> None:
-        if not hasattr(mine, "room"):
-            mine.room = bytearray(longest * rows.raw_row_bytes)
         start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in piece)
-        need.mirror.write(*piece, fetch(need.remote, start, stop, progress, mine.room))
+        need.mirror.write(*piece, fetch(need.remote, start, stop, block, progress))
 
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         futures = [pool.submit(one, piece) for piece in pieces]
         try:
             for future in as_completed(futures):
                 future.result()
-        except NotRangedError:
-            pool.shutdown(cancel_futures=True)
-            fetch_in_one_stream(need, progress)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -92,7 +103,7 @@ def _read_through(need: Need, progress: Callable[[int], object]) -> None:
             _discard(buffer, start - (position - len(buffer)))
             if position < stop:
                 break
-            need.mirror.write(*pieces.pop(0), buffer[: stop - start])
+            need.mirror.write(*pieces.pop(0), [buffer[: stop - start]])
             progress(stop - start)
             del buffer[: stop - start]
     if pieces:

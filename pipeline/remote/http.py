@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import requests
+from urllib3.exceptions import HTTPError
 
-from pipeline.remote.objects import Identity, NotRangedError, RemoteError, TransientError
+from pipeline.remote.objects import PIECE, Identity, NotRangedError, RemoteError, TransientError
 
-PIECE = 1 << 18
 TIMEOUT = (10.0, 30.0)
 
 
@@ -39,7 +39,7 @@ class HttpObject:
             self._etag = answer.headers.get("ETag", "")
             return Identity(int(total), tag)
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]:
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
         if self._etag and not self._etag.startswith("W/"):
             headers["If-Match"] = self._etag
@@ -47,12 +47,12 @@ class HttpObject:
             if answer.status_code != 206:
                 raise NotRangedError
             _check_range(self._url, answer.headers.get("Content-Range", ""), start)
-            yield from _pieces(answer)
+            yield from _pieces(answer, length)
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
         with self._get({"Accept-Encoding": "identity"}) as answer:
             left = stop
-            for piece in _pieces(answer):
+            for piece in _pieces(answer, PIECE):
                 yield piece[:left]
                 left -= len(piece)
                 if left <= 0:
@@ -91,8 +91,10 @@ def _check_range(url: str, content_range: str, start: int) -> None:
         )
 
 
-def _pieces(answer: requests.Response) -> Iterator[bytes]:
+def _pieces(answer: requests.Response, length: int) -> Iterator[bytes]:
+    """The body as it was sent; unlike `iter_content`, this gives what came before the server hung up."""
     try:
-        yield from answer.iter_content(PIECE)
-    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+        while piece := answer.raw.read(length, decode_content=False):
+            yield piece
+    except (HTTPError, OSError) as error:
         raise TransientError(f"the connection broke: {type(error).__name__}") from error

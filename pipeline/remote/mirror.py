@@ -14,7 +14,8 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
+from pipeline.files import human_bytes
 from pipeline.remote.objects import Identity
 
 Interval: TypeAlias = tuple[int, int]
@@ -52,11 +54,13 @@ class Mirror:
         self.folder = home / self.id
         self.rows = rows
         self._lock = threading.Lock()
-        self._describe(name, identity, kind)
+        self._mine = threading.local()
         raw = len(rows.shape) == 1  # A file of another kind than .npy is kept byte for byte.
         self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else "array.npy")
-        if not self.file.exists():
-            self._create(raw)
+        with telling_a_full_disk(self.folder, lambda: rows.n_rows * rows.stored_row_bytes):
+            self._describe(name, identity, kind)
+            if not self.file.exists():
+                self._create(raw)
         self._data_start = 0 if raw else _data_start(self.file)
         self.done = self._read_done()
 
@@ -110,22 +114,38 @@ class Mirror:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
-    def write(self, start: int, stop: int, raw: bytearray | memoryview) -> None:
-        """Store rows start..stop−1 from their raw bytes, then note that they are complete."""
-        values = np.frombuffer(raw, np.uint8).reshape(stop - start, self.rows.raw_row_bytes)
-        content = np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).tobytes()
-        place = self._data_start + start * self.rows.stored_row_bytes
+    def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray]) -> None:
+        """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete."""
+        content = self._room(stop - start)
+        row = 0
+        for block in blocks:
+            stored = self._transform(block)
+            content[row : row + len(stored)] = stored
+            row += len(stored)
+        assert row == stop - start, (row, start, stop)
+        digest = hashlib.sha256(content.data).hexdigest()
         with self._lock:
-            try:
-                with self.file.open("r+b") as file:
-                    os.pwrite(file.fileno(), content, place)
-                self._note(start, stop, hashlib.sha256(content).hexdigest())
-            except OSError as error:
-                if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-                    raise BadInputError(
-                        f"the disk of {self.folder} is full; free some space and run again, what is complete is kept."
-                    ) from error
-                raise
+            self._put(content, self._data_start + start * self.rows.stored_row_bytes)
+            self._note(start, stop, digest)
+
+    def _room(self, n_rows: int) -> NDArray[np.uint8]:
+        """Memory of this thread for stored rows, used again: fresh pages cost more time than the network does."""
+        if len(getattr(self._mine, "room", ())) < n_rows:
+            self._mine.room = np.empty((n_rows, self.rows.stored_row_bytes), np.uint8)
+        room: NDArray[np.uint8] = self._mine.room
+        return room[:n_rows]
+
+    def _transform(self, block: bytes | bytearray) -> NDArray[np.uint8]:
+        values = np.frombuffer(block, np.uint8).reshape(-1, self.rows.raw_row_bytes)
+        return np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).reshape(len(values), -1)
+
+    def _put(self, content: NDArray[np.uint8], place: int) -> None:
+        """All bytes; where a disk has room for some, the next call says that it is full."""
+        left = content.data.cast("B")
+        with self.file.open("r+b", buffering=0) as file:
+            while left:
+                written = os.pwrite(file.fileno(), left, place)
+                left, place = left[written:], place + written
 
     def _note(self, start: int, stop: int, digest: str | None) -> None:
         with (self.folder / "rows.jsonl").open("a", encoding="utf-8") as journal:
@@ -157,6 +177,20 @@ class Mirror:
             for (start, stop), digest in sorted(self.done.items())
             if any(start < b and a < stop for a, b in wanted)
         ]
+
+
+@contextmanager
+def telling_a_full_disk(folder: Path, needed: Callable[[], int]) -> Iterator[None]:
+    """One sentence where there is no room; `needed` says then how many bytes are still to be stored."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        raise BadInputError(
+            f"the disk of {folder} is full ({error.strerror}): {human_bytes(needed())} are needed; free some space, or "
+            "give --store a folder on a larger disk, and run again: what is complete is kept."
+        ) from error
 
 
 def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Interval]:

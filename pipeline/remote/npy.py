@@ -62,7 +62,7 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
 def first_bytes(remote: RemoteObject, count: int) -> bytes:
     """The first `count` bytes, also of a server that serves no ranges."""
     try:
-        return bytes(fetch(remote, 0, count, lambda n: None))
+        return b"".join(fetch(remote, 0, count, count, lambda n: None))
     except NotRangedError:
         return b"".join(remote.stream_whole(count))
 

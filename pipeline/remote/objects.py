@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+PIECE = 1 << 19
+"""What is read at a time: it stays in the processor's cache, and no more is lost with a broken connection."""
 ATTEMPTS = 7
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -34,7 +36,7 @@ class TransientError(Exception):
 
 
 class RemoteObject(Protocol):
-    """`stream` yields the bytes start..stop−1 in pieces and may stop short; `fetch` is what checks the length.
+    """`stream` yields the bytes start..stop−1 in pieces of at most `length` and may stop short; `fetch` is what checks.
 
     `stream_whole` yields the bytes from the first to stop−1, without asking for a range.
     """
@@ -44,44 +46,50 @@ class RemoteObject(Protocol):
 
     def identify(self) -> Identity: ...
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]: ...
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]: ...
 
     def stream_whole(self, stop: int) -> Iterator[bytes]: ...
 
 
 def fetch(
-    remote: RemoteObject, start: int, stop: int, progress: Callable[[int], object], room: bytearray | None = None
-) -> memoryview:
-    """The bytes start..stop−1, whole: whatever arrived before a connection broke is kept and the rest asked for again.
+    remote: RemoteObject, start: int, stop: int, length: int, progress: Callable[[int], object]
+) -> Iterator[bytes]:
+    """The bytes start..stop−1 in blocks of `length`, the last may be shorter; all of them, or an error.
 
-    `progress` is called with the number of new bytes. `room` is used instead of new memory; fresh pages cost more time
-    than the network does.
+    What arrived before a connection broke is kept and the rest asked for again. `progress` is called with the number of
+    new bytes. A piece that is a block is passed on as it is: copying it would cost as much as packing it.
     """
-    wanted = stop - start
-    content = memoryview(bytearray(wanted) if room is None else room)[:wanted]
-    filled = failures = 0
-    while filled < wanted:
-        before = filled
+    kept = bytearray()
+    position, failures = start, 0
+    while position < stop:
+        before = position
         try:
-            for piece in remote.stream(start + filled, stop):
-                if len(piece) > wanted - filled:
+            for piece in remote.stream(position, stop, length):
+                position += len(piece)
+                if position > stop:
                     raise RemoteError(
                         f"{remote.name} sent more bytes than were asked for; the server cannot be trusted."
                     )
-                content[filled : filled + len(piece)] = piece
-                filled += len(piece)
                 progress(len(piece))
-            if filled < wanted:
+                if not kept and len(piece) == length:
+                    yield piece
+                    continue
+                kept += piece
+                if len(kept) >= length:
+                    yield bytes(kept[:length])
+                    del kept[:length]
+            if position < stop:
                 raise TransientError("the answer ended early")
         except TransientError as error:
-            failures = 1 if filled > before else failures + 1
+            failures = 1 if position > before else failures + 1
             if failures >= ATTEMPTS:
                 raise RemoteError(
                     f"{remote.name} could not be read after {ATTEMPTS} attempts ({error}); "
                     "what is complete is kept, so run the command again later."
                 ) from error
             pause(failures)
-    return content
+    if kept:
+        yield bytes(kept)
 
 
 def retry_identify(remote: RemoteObject) -> Identity:

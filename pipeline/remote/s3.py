@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import BadInputError
-from pipeline.remote.objects import Identity, RemoteError, TransientError
+from pipeline.remote.objects import PIECE, Identity, RemoteError, TransientError
 
-PIECE = 1 << 18
 TRANSIENT_CODES = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "500", "502", "503", "504"}
 
 
@@ -74,7 +73,7 @@ class S3Object:
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
         return Identity(int(total), str(self._etag))
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]:
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         from botocore.exceptions import BotoCoreError, HTTPClientError
         from urllib3.exceptions import HTTPError
 
@@ -83,12 +82,12 @@ class S3Object:
         if not str(answer.get("ContentRange", "")).startswith(f"bytes {start}-"):
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
         try:
-            yield from answer["Body"].iter_chunks(PIECE)
+            yield from answer["Body"].iter_chunks(length)
         except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
             raise TransientError(f"the connection broke: {type(error).__name__}") from error
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
-        return self.stream(0, stop)
+        return self.stream(0, stop, PIECE)
 
     def _get(self, **arguments: Any) -> dict[str, Any]:
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError

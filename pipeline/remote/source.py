@@ -121,7 +121,7 @@ def _released(source: Source, weights: bool) -> Remotes:
 def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
     """Read the headers, check them, and find what is missing in `home`, the folder of mirrors."""
     source = config.source
-    masks, masks_need = _array(remotes.masks, home, "masks", _mask_rows)
+    masks, masks_need = _array(remotes.masks, home, "masks", mask_rows)
     columns = list(config.fit.targets) if isinstance(config.fit.targets, list) else None
     margins, margins_need = _array(remotes.margins, home, "margins", lambda remote, h: _margin_rows(remote, h, columns))
     if masks.n_rows != margins.n_rows:
@@ -167,7 +167,7 @@ def _array(
     return header, Mirror(home, remote.name, identity, rows, f"{kind} {rows.shape}")
 
 
-def _mask_rows(remote: RemoteObject, header: Header) -> Rows:
+def mask_rows(remote: RemoteObject, header: Header) -> Rows:
     if header.dtype not in (np.dtype(np.bool_), np.dtype(np.uint8)):
         raise BadInputError(f"{remote.name} must hold bool masks, but it holds {header.dtype}.")
 
