@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,27 @@ class Solution:
     gap: float
 
 
+class Scratch:
+    """Square arrays that one target after the other uses: the first use of fresh memory is slow."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._free: list[NDArray[np.float32]] = []
+
+    def take(self, least: int) -> NDArray[np.float32]:
+        """A square of at least `least` rows, its content left over."""
+        with self._lock:
+            for k, square in enumerate(self._free):
+                if len(square) >= least:
+                    return self._free.pop(k)
+        return np.empty((least, least), np.float32)
+
+    def give(self, square: NDArray[np.float32]) -> None:
+        """Only the largest are kept."""
+        with self._lock:
+            self._free = sorted([*self._free, square], key=len)[-self._most :]
+
+
 class Descent:
     """A path that goes on whenever the rows of the Gram matrix that it `needs` are there.
 
@@ -62,13 +84,15 @@ class Descent:
     def __init__(
         self,
         gram: Gram,
+        scratch: Scratch,
         moments: Moments,
         lambdas: Floats,
         tolerance: float,
         arrived: Callable[[Solution], bool],
         start: Solution | None = None,
     ) -> None:
-        self._gram, self._moments, self._lambdas, self._arrived = gram, moments, lambdas, arrived
+        self._gram, self._scratch, self._moments = gram, scratch, moments
+        self._lambdas, self._arrived = lambdas, arrived
         self._tolerance, self._loose = tolerance * 0.5 * moments.y2, max(tolerance, LOOSE) * 0.5 * moments.y2
         self._features: Ints = np.zeros(0, np.int64) if start is None else start.features
         self._w: Floats = np.zeros(0) if start is None else start.w
@@ -89,6 +113,7 @@ class Descent:
 
     def forget_local(self) -> None:
         """Free the copy of the Gram matrix of the working set; it is made again from the rows."""
+        self._scratch.give(self._local)
         self._local, self._filled = np.zeros((0, 0), np.float32), 0
 
     def advance(self) -> None:
@@ -149,9 +174,9 @@ class Descent:
         m = self._features.size
         if self._filled < m:
             if len(self._local) < m:
-                room = max(m, min(2 * len(self._local), m + 1024))
-                grown = np.empty((room, room), np.float32)
+                grown = self._scratch.take(max(m, min(2 * len(self._local), m + 1024)))
                 grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
+                self._scratch.give(self._local)
                 self._local = grown
             self._gram.fill(self._local, self._features, self._filled)
             self._filled = m

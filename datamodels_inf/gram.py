@@ -4,9 +4,10 @@ With N_jk models trained on both j and k, n_j on j, of n in all, and s_j² = (n_
 
     (ZᵀZ)_jk / n = (N_jk − n_j n_k / n) / (n s_j s_k).
 
-A row is kept as the int16 numbers N_jk − ⌊n_j n_k / n⌋: exact, and small for masks drawn at random, whose counts spread
-by about √n/4. The few that are larger (j = k, or columns that are nearly equal) are kept beside them. At 50,000
-columns a row takes 100 kB, and a LASSO needs only the rows of columns that ever get a weight.
+A row is kept as the int16 numbers N_jk − a_j − a_k: exact, and small for masks drawn at random. With γ the mean of
+n_j/n, a_j is the integer next to γn_j − γ²n/2, so that a_j + a_k is n_j n_k / n but for (n_j − γn)(n_k − γn)/n, and
+what is left spreads by about √n/4. The few that are larger (j = k, or columns nearly equal) are kept beside them.
+At 50,000 columns a row takes 100 kB, and a LASSO needs only the rows of columns that ever come near a weight.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ class Gram:
 
     def take_all_rows(self) -> None:
         """From now on count the validation rows too. Rows that are there are completed when next asked for."""
-        self.all_rows = True
-        self._set_sums()
+        if not self.all_rows:
+            self.all_rows, before = True, self._base
+            self._set_sums()
+            self._moved = (before - self._base).astype(np.int32)
 
     def has(self, features: Ints) -> bool:
         """Whether all their rows are there, in the present count."""
@@ -80,20 +83,24 @@ class Gram:
     def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
         """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
         u = w * self.scale[features]
-        product = np.zeros(self.columns.n_columns)
-        add_rows(self._rows, self._slot[features], u, self.sums[features], self.sums, self._inverse_n, product)
+        # Σ_k u_k·(a_j + a_k − n_j n_k / n), to which the rows add Σ_k u_k·(N_jk − a_j − a_k).
+        product: Floats = (
+            self._base * u.sum() + u @ self._base[features] - self.sums * (u @ self.sums[features] / self.n)
+        )
+        add_rows(self._rows, self._slot[features], u, product)
         product[features] += u * self._diagonal_excess[features]
         if self._beyond:
             for k, factor in zip(features.tolist(), u.tolist(), strict=True):
                 if k in self._beyond:
                     columns, excess = self._beyond[k]
                     product[columns] += factor * excess
-        return c - product * self.scale
+        product *= self.scale
+        return c - product
 
     def fill(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
         """Write the entries of `features` against each other, where those before `first` are there already."""
-        slots, sums, scale = self._slot[features], self.sums[features], self.scale[features]
-        fill_gram(self._rows, slots, features, first, sums, scale, self._inverse_n, gram)
+        sums, base, scale = self.sums[features], self._base[features], self.scale[features]
+        fill_gram(self._rows, self._slot[features], features, first, sums / self.n, sums, base, scale, gram)
         if self._beyond:
             self._fill_beyond(gram, features, first)
         m = features.size
@@ -115,11 +122,15 @@ class Gram:
         training, validation = self.columns.sums
         self.n = self.columns.training.n + (self.columns.validation.n if self.all_rows else 0)
         self.sums: Floats = (training + (validation if self.all_rows else 0)).astype(np.float64)
-        self._inverse_n = 1.0 / self.n
         variance = self.sums * (self.n - self.sums) / self.n
         self.scale = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
         """1/(√n·s_j), and 0 for a column that is constant."""
-        diagonal = self.sums - np.floor(self.sums * self.sums * self._inverse_n)
+        mean = self.sums.mean()
+        self._base = np.rint(mean * (self.sums - 0.5 * mean) / self.n)
+        """a_j."""
+        # |N_jk − n_j n_k / n| ≤ n/4
+        self._may_exceed = self.n / 4 + np.abs(self.sums - mean).max() ** 2 / self.n + 2 > MOST
+        diagonal = self.sums - 2 * self._base
         self._diagonal_excess = diagonal - np.clip(diagonal, -MOST, MOST)
 
     def _free_slots(self, count: int) -> Ints:
@@ -138,9 +149,10 @@ class Gram:
         self._feature[slots], self._asked[slots], self._full[slots] = missing, self._clock, self.all_rows
         self._slot[missing] = slots
         counts = self._common(missing, unknown)
+        base = self._base.astype(np.int32)
         for i, k in enumerate(missing.tolist()):
             row = self._rows[slots[i]]
-            row[unknown] = np.clip(counts[i] - _expected(self.sums, k, self._inverse_n)[unknown], -MOST, MOST)
+            row[unknown] = np.clip(counts[i] - base[unknown] - base[k], -MOST, MOST)
             row[known] = self._rows[self._slot[known], k]
         self.counted += missing.size
         self._note_beyond(missing)
@@ -148,20 +160,19 @@ class Gram:
     def _complete(self, features: Ints) -> None:
         """Add the validation rows to rows that count the training rows alone; what was cut off stays so."""
         validation, every = self.columns.validation, np.arange(self.columns.n_columns)
-        before, before_inverse_n = self.columns.sums[0].astype(np.float64), 1.0 / self.columns.training.n
         for start in range(0, features.size, ROWS_AT_ONCE):
             some = features[start : start + ROWS_AT_ONCE]
             more = self.columns.common(self.columns.words[some, validation.words], validation, every)
+            more += self._moved + self._moved[some, None]
             for i, k in enumerate(some.tolist()):
                 row = self._rows[self._slot[k]]
-                moved = _expected(before, k, before_inverse_n) - _expected(self.sums, k, self._inverse_n)
-                row[:] = np.where(np.abs(row) == MOST, row, np.clip(row + more[i] + moved, -MOST, MOST))
+                row[:] = np.where(np.abs(row) == MOST, row, np.clip(row + more[i], -MOST, MOST))
         self._full[self._slot[features]] = True
         self._note_beyond(features)
 
     def _note_beyond(self, features: Ints) -> None:
         """Count once more what was cut off outside the diagonal, and keep by how much."""
-        if self.n <= 4 * MOST:  # |N_jk − n_j n_k / n| ≤ n/4
+        if not self._may_exceed:
             return
         for k in features.tolist():
             row = self._rows[self._slot[k]]
@@ -169,8 +180,8 @@ class Gram:
             cut = cut[cut != k]
             self._beyond.pop(k, None)
             if cut.size:
-                true = self._common(np.array([k]), cut)[0] - _expected(self.sums, k, self._inverse_n)[cut]
-                self._beyond[k] = (cut, (true - row[cut]).astype(np.float64))
+                true = self._common(np.array([k]), cut)[0] - self._base[cut] - self._base[k]
+                self._beyond[k] = (cut, true - row[cut])
 
     def _common(self, features: Ints, which: Ints) -> NDArray[np.int32]:
         """(len(features), len(which)): N_jk, over the rows that count at present."""
@@ -179,9 +190,3 @@ class Gram:
         if self.all_rows:
             counts += columns.common(columns.words[features, validation.words], validation, which)
         return counts
-
-
-def _expected(sums: Floats, k: int, inverse_n: float) -> NDArray[np.int32]:
-    """⌊n_j n_k / n⌋ for all j."""
-    expected: NDArray[np.int32] = np.floor((sums * sums[k]) * inverse_n).astype(np.int32)
-    return expected

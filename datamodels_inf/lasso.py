@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.columns import ColumnBits, Planes
 from datamodels_inf.datamodel import Datamodel
-from datamodels_inf.descent import Descent, Moments, Solution, run_all
+from datamodels_inf.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.gram import Gram
 from datamodels_inf.lasso_kernels import add_columns
 from datamodels_inf.masks import PackedMasks
@@ -164,6 +164,7 @@ class Lasso:
         capacity, self._local_bytes = _plan_memory(packed, memory_gb)
         self._columns = ColumnBits(packed, self._split, self._threads)
         self.gram = Gram(self._columns, capacity)
+        self.scratch = Scratch(self._threads)
 
     def choose(self, margins: Margins, progress: Progress | None = None) -> list[Choice]:
         """For each column of `margins` the λ with the least error on the validation rows, fitted on the others."""
@@ -269,7 +270,8 @@ class _Walk:
 
     def descent(self, lambdas: Floats, start: Solution | None = None) -> Descent:
         self._lambdas = lambdas
-        return Descent(self._lasso.gram, self.moments, lambdas, self._lasso.tolerance, self._arrived, start)
+        lasso = self._lasso
+        return Descent(lasso.gram, lasso.scratch, self.moments, lambdas, lasso.tolerance, self._arrived, start)
 
     def choice(self) -> Choice:
         return Choice(

@@ -67,34 +67,38 @@ def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
                     words[8 * b + c, word] |= column << shift
 
 
-@njit(nogil=True, cache=True, inline="always")
-def _expected(sum_j: float, sum_k: float, inverse_n: float) -> float:
-    """n_j·n_k/n, the same bits for (j, k) and (k, j), and the same as in `Gram`."""
-    return (sum_j * sum_k) * inverse_n
-
-
-@njit(nogil=True, cache=True)
-def add_rows(rows: Any, slots: Ints, u: Floats, sums_k: Floats, sums: Floats, inverse_n: float, out: Floats) -> None:
-    """out[j] += Σ_k u_k·(N_jk − n_j n_k / n), by tiles of j that stay in the first cache."""
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
+    """out += Σ_k u_k·rows[slot_k], by tiles that stay in the first cache."""
     for start in range(0, out.size, TILE):
-        tile, tile_sums = out[start : start + TILE], sums[start : start + TILE]
+        tile = out[start : start + TILE]
         for i in range(slots.size):
-            row, factor, sum_k = rows[slots[i], start : start + TILE], u[i], sums_k[i]
+            row, factor = rows[slots[i], start : start + TILE], u[i]
             for j in range(tile.size):
-                expected = _expected(tile_sums[j], sum_k, inverse_n)
-                tile[j] += factor * (row[j] + (np.floor(expected) - expected))
+                tile[j] += factor * row[j]
 
 
 @njit(nogil=True, cache=True)
 def fill_gram(
-    rows: Any, slots: Ints, features: Ints, first: int, sums: Floats, scale: Floats, inverse_n: float, gram: Any
+    rows: Any,
+    slots: Ints,
+    features: Ints,
+    first: int,
+    share: Floats,
+    sums: Floats,
+    base: Floats,
+    scale: Floats,
+    gram: Any,
 ) -> None:
-    """gram[a, b] = (N_ab − n_a n_b / n)·scale_a·scale_b for b < a, a ≥ `first`; `sums` and `scale` of the features."""
+    """gram[a, b] = (N_ab − n_a n_b / n)·scale_a·scale_b for b < a, a ≥ `first`.
+
+    The last four are of the features: n_a/n, n_a, and the base that `rows` are kept without.
+    """
     for a in range(first, features.size):
-        row, out, sum_a, scale_a = rows[slots[a]], gram[a], sums[a], scale[a]
+        row, out = rows[slots[a]], gram[a]
+        share_a, base_a, scale_a = share[a], base[a], scale[a]
         for b in range(a):
-            expected = _expected(sums[b], sum_a, inverse_n)
-            out[b] = (row[features[b]] + (np.floor(expected) - expected)) * (scale[b] * scale_a)
+            out[b] = (row[features[b]] + (base[b] + base_a - share_a * sums[b])) * (scale[b] * scale_a)
 
 
 @njit(nogil=True, cache=True)
@@ -116,7 +120,7 @@ def duality_gap(c: Floats, w: Floats, g: Floats, lam: float, y2: float, steepest
     return float(0.5 * r2 + lam * size - (s * yr - 0.5 * s * s * r2))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"contract"})
 def descend(
     gram: Any, c: Floats, w: Floats, g: Floats, lam: float, y2: float, tolerance: float, most_sweeps: int
 ) -> int:

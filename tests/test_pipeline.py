@@ -400,7 +400,7 @@ def test_only_the_needed_targets_are_fitted(tmp_path):
     released(tmp_path / "cifar")
     output = ok(tmp_path, "run", *FILES, "--set", "fit.targets=needed")
     assert "4 targets, median held-out R²" in output
-    everything = ok(tmp_path, "run", *FILES, "--set", "report.name=all")
+    everything = ok(tmp_path, "run", *FILES, "--set", "fit.targets=all", "--set", "report.name=all")
     assert "8 targets, median held-out R²" in everything
     for name in ("tests.csv", "findings.csv"):
         assert (tmp_path / "reports" / "digits" / name).read_text() == (tmp_path / "reports" / "all" / name).read_text()

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipeline.report import COLUMNS, Content, Images, Row, write_report
+from pipeline.report import COLUMNS, Content, DatamodelQuality, Images, Row, write_report
 from pipeline.report.bars import bar_of, common_limit
 from pipeline.report.content import groups_of
 from pipeline.report.drawing import PLAIN, fit, font, wrap
-from pipeline.report.words import effect_texts, number, p_equals, sentence, unbroken
+from pipeline.report.quality import ticks_of
+from pipeline.report.words import effect_texts, number, p_equals, quality_sentence, sentence, unbroken
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path"}
 NAMES = ("dog", "truck", "cat")
@@ -102,6 +103,39 @@ def make_content(rows, **changes):
     return Content(rows=rows, **(fields | changes))
 
 
+def make_quality(r2, **changes):
+    """Datamodels of targets 0, 1, … of which the worst, the middle and the best known one are drawn."""
+    r2 = np.array(r2, float)
+    count, rng = len(r2), np.random.default_rng(2)
+    known = np.argsort(r2)[: np.count_nonzero(~np.isnan(r2))]
+    shown = known[sorted({0, len(known) // 2, len(known) - 1})] if known.size else known
+    true = rng.normal(2.0, 1.0, (len(shown), 400))
+    fields = {
+        "targets": np.arange(count),
+        "classes": [NAMES[k % 3] for k in range(count)],
+        "r2": r2,
+        "spearman": np.sign(r2) * np.sqrt(np.clip(np.abs(r2), 0, 1)),
+        "mse": rng.uniform(0.1, 1.0, count),
+        "n_nonzero": rng.integers(1, 500, count),
+        "lam": rng.uniform(0.01, 0.02, count),
+        "gap": rng.uniform(1e-9, 1e-6, count),
+        "shown": shown,
+        "shown_true": true,
+        "shown_predicted": 1.0 + 0.5 * true + rng.normal(0, 0.3, true.shape),
+    }
+    return DatamodelQuality(**(fields | changes))
+
+
+def section_of(page):
+    start = page.html.index('<section id="datamodels">')
+    return page.html[start : page.html.index("</section>", start)]
+
+
+def points_of(path):
+    """Where the dots of a path are."""
+    return [(float(x), float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)h0", path)]
+
+
 @pytest.fixture
 def report(tmp_path):
     """Writes a report into a folder of its own and returns the folder and the parsed page."""
@@ -138,7 +172,10 @@ def check_self_contained(page):
     anchors = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(anchors) == len(set(anchors))
     for link in page.all("a"):
-        assert link["href"] in ("findings.csv", "tests.csv", "overview.png") or link["href"][1:] in anchors
+        assert (
+            link["href"] in ("findings.csv", "tests.csv", "datamodels.csv", "overview.png")
+            or link["href"][1:] in anchors
+        )
 
 
 def read_table(path):
@@ -414,6 +451,171 @@ def test_a_warning_stands_under_the_answer(report):
     assert "a swap alone changes nothing" not in page.text
 
 
+@pytest.mark.parametrize(
+    ("r2", "expected"),
+    [
+        (
+            [0.61, 0.75, 0.83],
+            "On 4000 held-out models the datamodels explain 75 % of the variance of the margin "
+            "(median over 3 targets); the worst target 61 %, the best 83 %.",
+        ),
+        (
+            [0.754],
+            "On 4000 held-out models the datamodel of the one target explains 75 % of the variance of the margin.",
+        ),
+        (
+            [-0.4, -0.03, 0.12],
+            "On 4000 held-out models the datamodels explain none of the variance of the margin "
+            "(median over 3 targets, R² = −0.03); the worst target none (R² = −0.4), the best 12 %.",
+        ),
+        (
+            [-0.4],
+            "On 4000 held-out models the datamodel of the one target explains none of the variance of the margin "
+            "(R² = −0.4).",
+        ),
+        (
+            [math.nan, 0.0034, 0.997, math.nan],
+            "On 4000 held-out models the datamodels explain 50 % of the variance of the margin "
+            "(median over 2 targets); the worst target 0.34 %, the best 99.7 %. For 2 other targets R² is not defined, "
+            "because their margin does not vary on these models.",
+        ),
+        (
+            [math.nan, 0.3],
+            "On 4000 held-out models the datamodel of one target explains 30 % of the variance of the margin. "
+            "For one other target R² is not defined, because its margin does not vary on these models.",
+        ),
+        ([math.nan], "R² is not defined: on 4000 held-out models, the margin of the one target does not vary."),
+        (
+            [math.nan] * 5,
+            "R² is not defined: on 4000 held-out models, the margin of each of the 5 targets does not vary.",
+        ),
+    ],
+)
+def test_the_quality_in_words(r2, expected):
+    assert quality_sentence(make_quality(r2), 4000, "margin") == expected
+    loaded = quality_sentence(make_quality(r2, loaded=True), 4000, "loss")
+    assert loaded == expected.replace("the datamodel", "the loaded datamodel").replace("margin", "loss")
+
+
+def test_the_quality_of_every_target_is_in_a_table(report):
+    quality = make_quality([0.61, math.nan, 0.83], gap=np.full(3, math.nan))
+    folder, page = report(make_rows(9, 2), quality=quality)
+    assert page.html.index("All findings in numbers") < page.html.index(section_of(page))
+    assert "datamodels.csv (the quality of each datamodel)" in page.text
+    lines = read_table(folder / "datamodels.csv")
+    assert list(lines[0]) == ["target", "class", "r2", "spearman", "mse", "n_nonzero", "lambda", "gap"]
+    assert [line["class"] for line in lines] == list(NAMES)
+    assert [line["r2"] for line in lines] == ["0.61", "nan", "0.83"]
+    assert {line["gap"] for line in lines} == {"nan"}
+    for name, column in [("targets", "target"), ("n_nonzero", "n_nonzero"), ("lam", "lambda"), ("mse", "mse")]:
+        assert [float(line[column]) for line in lines] == pytest.approx(getattr(quality, name).tolist(), rel=1e-9)
+
+
+def test_without_the_quality_of_each_target_there_is_no_section(report):
+    folder, page = report(make_rows(9, 2))
+    assert "How good the datamodels are" not in page.text
+    assert "datamodels.csv" not in page.html
+    assert not (folder / "datamodels.csv").exists()
+
+
+def test_predicted_against_true_margins_on_one_scale(report):
+    quality = make_quality(np.linspace(0.2, 0.9, 12))
+    _, page = report(make_rows(9, 2), quality=quality, n_models_test=4000)
+    assert [a["alt"] for a in page.all("img")[-3:]] == [
+        "target: dog, target 0",
+        "target: dog, target 6",
+        "target: cat, target 11",
+    ]
+    assert "lowest R² dog, target 0 R² 0.2, Spearman 0.447" in page.text
+    assert "middle R² dog, target 6" in page.text
+    assert "highest R² cat, target 11" in page.text
+    assert "400 of 4000 are drawn" in page.text
+    assert len(page.all("svg", **{"class": "scatter"})) == 3
+    assert {(a["x1"], a["y1"], a["x2"], a["y2"]) for a in page.all("line", **{"class": "diagonal"})} == {
+        ("46", "256", "292", "10")
+    }
+    paths = [points_of(a["d"]) for a in page.all("path", **{"class": "dots"})][-3:]
+    for k, points in enumerate(paths):
+        assert len(points) == 400
+        x, y = np.array(points).T
+        assert x.min() >= 46
+        assert x.max() <= 292
+        assert y.min() >= 10
+        assert y.max() <= 256
+        # One unit of the margin is equally long on both axes, and equal values lie on the diagonal.
+        scale, start = np.polyfit(quality.shown_predicted[k], x - 46, 1)
+        np.testing.assert_allclose(256 - y, start + scale * quality.shown_true[k], atol=0.11)
+        np.testing.assert_allclose(x - 46, start + scale * quality.shown_predicted[k], atol=0.11)
+
+
+@pytest.mark.parametrize("count", [1, 2, 12, 1000, 10_000])
+def test_the_section_stays_small_for_any_number_of_targets(report, count):
+    r2 = np.random.default_rng(5).beta(6, 3, count)
+    _, page = report(make_rows(9, 2), quality=make_quality(r2), images=None, n_models_test=400)
+    assert len(section_of(page).encode()) < 60_000
+    assert len(page.all("svg", **{"class": "scatter"})) == min(count, 3)
+    assert len(page.all("svg", **{"class": "spread"})) == 2
+    label = page.all("svg", **{"class": "spread"})[0]["aria-label"]
+    assert label.startswith(f"R² of {count} targets: lowest" if count > 1 else f"R² of one target: {number(r2[0])}")
+    assert "are drawn" not in page.text
+    if count <= 12:
+        assert len(points_of(page.all("path", **{"class": "dots"})[0]["d"])) == count
+    else:
+        columns = page.all("path", **{"class": "columns"})[0]["d"]
+        heights = [float(v) for v in re.findall(r"v-([\d.]+)h", columns)]
+        counts = [c for c in np.histogram(r2, np.linspace(0, 1, 41))[0] if c]
+        assert max(heights) <= 77
+        np.testing.assert_allclose(np.divide(heights, max(heights)), np.divide(counts, max(counts)), atol=0.02)
+
+
+def test_quality_that_is_not_defined_or_far_below_zero(report):
+    _, page = report(make_rows(9, 2), quality=make_quality([math.nan] * 4), r2_median=math.nan)
+    assert "R² is not defined: on 1000 held-out models" in page.text
+    assert page.all("svg", **{"class": "spread"}) == page.all("svg", **{"class": "scatter"}) == []
+    odd = make_quality([-50.0, -0.1, 0.0, math.nan, 1.0], spearman=np.full(5, math.nan))
+    _, page = report(make_rows(9, 2), quality=odd)
+    assert "One dot a target; 1 below −1 in the first column; not defined for 1 target." in page.text
+    assert "lowest R² dog, target 0 R² −50, Spearman not known" in page.text
+    [spread] = page.all("svg", **{"class": "spread"})
+    assert spread["aria-label"] == "R² of 4 targets: lowest −50, median −0.05, highest 1"
+    assert "nan" not in re.sub(r'src="[^"]*"', "", section_of(page)).lower()
+    flat = make_quality([0.5], shown_true=np.full((1, 9), 3.0), shown_predicted=np.full((1, 9), 3.0))
+    _, page = report(make_rows(9, 2), quality=flat)
+    assert points_of(page.all("path", **{"class": "dots"})[-1]["d"]) == [(169.0, 133.0)] * 9
+
+
+def test_what_a_low_quality_means(report):
+    _, page = report(make_rows(9, 2), quality=make_quality([0.1]))
+    assert "whatever a datamodel is worth, because it was fitted on other models. What a poor" in page.text
+    warned = {"Warning": "the masks failed the check."}
+    _, page = report(make_rows(9, 2), quality=make_quality([0.1], loaded=True), provenance=warned)
+    assert "cannot be checked for weights that were loaded (but see the warning above). What a poor" in page.text
+
+
+def test_quality_gives_the_same_bytes_and_hostile_names_are_only_text(report):
+    evil = "<script>alert(1)</script>\"'&"
+    quality = make_quality([0.2, 0.5], classes=[evil, ""])
+    first, page = report(make_rows(9, 2), quality=quality)
+    second, _ = report(make_rows(9, 2), quality=make_quality([0.2, 0.5], classes=[evil, ""]))
+    assert "<script" not in page.html
+    assert "image, target 1" in page.text
+    assert read_table(first / "datamodels.csv")[0]["class"] == evil
+    for path in first.rglob("*.*"):
+        assert path.read_bytes() == (second / path.relative_to(first)).read_bytes()
+
+
+def test_ticks_are_round_numbers_inside_the_axis():
+    assert [text for _, text in ticks_of(0.0, 1.0, 6)] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    assert [text for _, text in ticks_of(-3.1, 7.9, 6)] == ["−2.5", "0.0", "2.5", "5.0", "7.5"]
+    assert [text for _, text in ticks_of(-0.013, 0.052, 6)] == ["0.00", "0.02", "0.04"]
+    rng = np.random.default_rng(3)
+    for low, width in zip(rng.normal(0, 50, 300), 10 ** rng.uniform(-3, 4, 300), strict=True):
+        ticks = ticks_of(low, low + width, 6)
+        assert 2 <= len(ticks) <= 6
+        assert low - 1e-6 * width <= ticks[0][0] < ticks[-1][0] <= low + width * (1 + 1e-6)
+        assert len({text for _, text in ticks}) == len(ticks)
+
+
 def test_progress_is_told_of_every_panel(tmp_path):
     steps = []
     paths = write_report(tmp_path, make_content(make_rows(9, 2)), progress=steps.append)
@@ -431,3 +633,13 @@ def test_bad_input_is_refused(tmp_path):
         make_content([make_row(target=12)])
     with pytest.raises(ValueError, match="`train` must be uint8 of shape"):
         Images(np.zeros((3, 8, 8)), np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(ValueError, match="`mse` must have one entry for each of the 2 targets"):
+        make_quality([0.1, 0.2], mse=np.ones(3))
+    with pytest.raises(ValueError, match="`shown_true` and `shown_predicted` must have one row for each target"):
+        make_quality([0.1], shown_true=np.ones((1, 3)))
+    with pytest.raises(ValueError, match="`shown_true` and `shown_predicted` must be finite"):
+        make_quality([0.1], shown_true=np.full((1, 400), math.inf))
+    with pytest.raises(ValueError, match="`shown` must hold positions among the 2 targets"):
+        make_quality([0.1, 0.2], shown=np.array([0, 2]))
+    with pytest.raises(ValueError, match="`targets` holds 12, but there are 12 images"):
+        make_content([], quality=make_quality([0.1], targets=np.array([12])))
