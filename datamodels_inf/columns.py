@@ -105,19 +105,22 @@ class ColumnBits:
 
 
 class Planes:
-    """Numbers y as 24 planes of bits: y = offset + step·Σ_b 2^b·plane_b, the step a 2⁻²⁴ of the range of y.
+    """Numbers y as 32 planes of bits: y = offset + step·Σ_b 2^b·plane_b, the step a 2⁻³² of the range of y.
 
     `values` is y rounded to that grid; a fit takes it for the data, so that sums over columns are exact.
     """
 
-    COUNT = 24
+    COUNT = 32
 
     def __init__(self, y: Floats) -> None:
         self.offset = float(y.min())
         self.step = (float(y.max()) - self.offset) / (2**self.COUNT - 1)
-        steps = np.rint((y - self.offset) / self.step).astype(np.uint32) if self.step > 0 else np.zeros(y.size, "u4")
+        steps = np.zeros(y.size)
+        if self.step > 0:
+            steps = np.minimum(np.rint((y - self.offset) / self.step), 2**self.COUNT - 1)
         self.values: Floats = self.offset + self.step * steps
-        self.words: Words = np.stack([_pack(steps >> b & 1) for b in range(self.COUNT)])
+        bits = steps.astype(np.uint32)
+        self.words: Words = np.stack([_pack(bits >> b & 1) for b in range(self.COUNT)])
 
 
 def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
@@ -143,9 +146,12 @@ def _pack(bits: NDArray[Any]) -> Words:
 
 
 def _forget_pages(array: NDArray[Any]) -> None:
-    """Let the system take back the memory of a memory-mapped file that has been read; it stays in its cache."""
+    """Let the system take back the memory of a memory-mapped file that has been read; it stays in its cache.
+
+    Not of a copy that may have been written to: that would be lost.
+    """
     base: Any = array
-    while base is not None:
-        if isinstance(base, mmap.mmap) and hasattr(base, "madvise"):
-            base.madvise(mmap.MADV_DONTNEED)
-        base = getattr(base, "base", None) if not isinstance(base, memoryview) else base.obj
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.mode == "r" and isinstance(base.base, mmap.mmap):
+            base.base.madvise(mmap.MADV_DONTNEED)
+        base = base.base

@@ -25,10 +25,12 @@ NEAR = 0.95
 """A column joins the working set when |g_j| exceeds this share of λ: most of these get a weight a step later."""
 AT_LEAST = 16
 """Rows of the Gram matrix to ask for at a time, if there are so many: fewer cost the same."""
+INNER = 0.8
+"""Of the largest gap over all columns: the gap over the working set at which to look at the others."""
 STRIDE, LOOSE = 0.7, 1e-3
 """A larger step down than to this share of λ is taken in several, roughly solved: fewer columns join in vain."""
-MOST_SWEEPS = 10_000
-MOST_ROUNDS = 100
+MOST_SWEEPS, MOST_ROUNDS = 32, 1000
+"""Sweeps before g is computed anew, and how often that is done before a fit ends with a gap that is too large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,7 @@ class Descent:
         self._g: Floats | None = None
         self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._filled = 0
+        self._inner = INNER
         self._step = 0
         self._level = 0.0 if start is None else start.lam
         """The λ of the latest solution, λ_max before the first."""
@@ -135,17 +138,18 @@ class Descent:
     def _solve(self, lam: float, tolerance: float) -> Solution | None:
         """The minimum at λ, or None where rows are missing."""
         assert self._g is not None
-        inner, gap = 0.8 * tolerance, np.inf
+        gap = np.inf
         for _ in range(MOST_ROUNDS):
             if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
                 return None
-            sweeps = self._descend(lam, inner)
+            sweeps = self._descend(lam, self._inner * tolerance)
             self._g = self._correlate()
             gap = self._gap(lam)
-            complete = bool((np.abs(self._g[~self._inside]) <= lam).all())
-            if gap <= tolerance or (complete and sweeps == MOST_SWEEPS):
+            if gap <= tolerance:
                 break
-            inner = 0.1 * inner if complete else inner
+            if sweeps < MOST_SWEEPS and (np.abs(self._g[~self._inside]) <= lam).all():
+                self._inner *= 0.1  # The working set is complete; it was not solved well enough.
+        self._inner = INNER
         kept = self._w != 0.0
         share = gap / (0.5 * self._moments.y2) if self._moments.y2 > 0.0 else 0.0
         return Solution(lam, self._features[kept], self._w[kept], max(0.0, share))

@@ -50,6 +50,7 @@ class Gram:
         self._beyond: dict[int, tuple[Ints, Floats]] = {}
         """What was cut off a row outside its diagonal: (columns, excess)."""
         self.all_rows = False
+        self._may_exceed = False
         self._set_sums()
 
     def take_all_rows(self) -> None:
@@ -129,9 +130,10 @@ class Gram:
         self._base = np.rint(mean * (self.sums - 0.5 * mean) / self.n)
         """a_j."""
         # |N_jk − n_j n_k / n| ≤ n/4
-        self._may_exceed = self.n / 4 + np.abs(self.sums - mean).max() ** 2 / self.n + 2 > MOST
+        self._may_exceed |= self.n / 4 + np.abs(self.sums - mean).max() ** 2 / self.n + 2 > MOST
         diagonal = self.sums - 2 * self._base
-        self._diagonal_excess = diagonal - np.clip(diagonal, -MOST, MOST)
+        self._diagonal = np.clip(diagonal, -MOST, MOST)
+        self._diagonal_excess = diagonal - self._diagonal
 
     def _free_slots(self, count: int) -> Ints:
         order = np.argsort(np.where(self._feature < 0, -1, self._asked), kind="stable")[:count]
@@ -167,6 +169,7 @@ class Gram:
             for i, k in enumerate(some.tolist()):
                 row = self._rows[self._slot[k]]
                 row[:] = np.where(np.abs(row) == MOST, row, np.clip(row + more[i], -MOST, MOST))
+                row[k] = self._diagonal[k]
         self._full[self._slot[features]] = True
         self._note_beyond(features)
 

@@ -15,7 +15,9 @@ most `tolerance`·P(0). Neither the number of threads nor the memory changes a r
 
 from __future__ import annotations
 
+import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -69,7 +71,7 @@ def fit_lasso(
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
     lasso = Lasso(
         packed,
-        validation_rows=default_validation_rows(packed.n_models) if validation_rows is None else validation_rows,
+        validation_rows=count_validation_rows(packed.n_models, validation_rows),
         n_lambdas=n_lambdas,
         lambda_ratio=lambda_ratio,
         patience=patience,
@@ -110,9 +112,17 @@ def lasso_path(
     return lasso.path(margins, lambdas)
 
 
-def default_validation_rows(n: int) -> int:
-    """A fifth of the rows, and at most the 20,000 that are enough at any size."""
-    return min(20_000, max(1, n // 5))
+def count_validation_rows(n: int, wanted: int | None) -> int:
+    """How many of n rows choose λ: by default a fifth, and at most the 20,000 that are enough at any size."""
+    if n < 3:
+        raise ValueError(f"`masks` must have at least 3 rows to choose λ and to fit, but it has {n}.")
+    if wanted is not None and not 1 <= wanted <= n - 2:
+        raise ValueError(f"`validation_rows` must lie between 1 and {n - 2}, but it is {wanted}.")
+    return min(20_000, max(1, n // 5)) if wanted is None else wanted
+
+
+class GapWarning(UserWarning):
+    """Some fits ended before their duality gap was small enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +166,7 @@ class Lasso:
         threads: int | None = None,
     ) -> None:
         packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
-        _check(packed.n_models, validation_rows, n_lambdas, lambda_ratio, patience, tolerance)
+        _check(packed.n_models, validation_rows, n_lambdas, lambda_ratio, patience, tolerance, threads)
         self.n, self._split = packed.n_models, packed.n_models - validation_rows
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
@@ -168,31 +178,39 @@ class Lasso:
 
     def choose(self, margins: Margins, progress: Progress | None = None) -> list[Choice]:
         """For each column of `margins` the λ with the least error on the validation rows, fitted on the others."""
-        if self.gram.all_rows:
-            raise RuntimeError("λ is chosen before the first refit: make another Lasso.")
         self._check_margins(margins)
+        self._check_training()
+        if self._split == self.n:
+            raise ValueError("`validation_rows` must be at least 1 to choose λ, but it is 0.")
         choices: list[Choice] = []
         for batch in _batches(margins):
             walks = [_Walk(self, target, self._patience, progress) for target in batch]
             self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
             choices += [walk.choice() for walk in walks]
+        self._warn([float(choice.gap.max()) for choice in choices])
         return choices
 
     def refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None = None) -> list[Fit]:
         """Fit each column of `margins` on all rows, at the λ of `starts` and beginning there."""
-        self.gram.take_all_rows()
         self._check_margins(margins)
+        if len(starts) != margins.shape[1]:
+            raise ValueError(
+                f"`starts` must hold {margins.shape[1]} solutions, one a target, but it holds {len(starts)}."
+            )
+        self.gram.take_all_rows()
         fits: list[Fit] = []
         for batch in _batches(margins):
             walks = [_Walk(self, target, 1, progress) for target in batch]
             begin = starts[len(fits) : len(fits) + len(walks)]
-            self._run([w.descent(np.array([start.lam]), start) for w, start in zip(walks, begin, strict=True)])
+            self._run([walk.refit(start) for walk, start in zip(walks, begin, strict=True)])
             fits += [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
+        self._warn([fit.gap for fit in fits])
         return fits
 
     def path(self, margins: Margins, lambdas: Floats | None = None) -> LassoPath:
         """All solutions along the path, or along the given λ, on all but the validation rows."""
         self._check_margins(margins)
+        self._check_training()
         given = None if lambdas is None else _check_lambdas(lambdas, margins.shape[1])
         fits: list[list[Fit]] = []
         mse: list[list[float]] = []
@@ -202,6 +220,7 @@ class Lasso:
             self._run([walk.descent(lambdas) for walk, lambdas in zip(walks, steps, strict=False)])
             fits += [[self._fit(solution, walk.moments) for solution in walk.solutions] for walk in walks]
             mse += [walk.mse for walk in walks]
+        self._warn([fit.gap for path in fits for fit in path])
         return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
 
     def moments(self, y: Floats) -> Moments:
@@ -242,8 +261,24 @@ class Lasso:
             raise ValueError(
                 f"`margins` must have shape ({self.n}, n_targets), one row per mask, but it is {margins.shape}."
             )
+        if margins.shape[1] == 0:
+            raise ValueError("`margins` must have at least one column, a target.")
         if not np.isfinite(margins).all():
             raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
+
+    def _check_training(self) -> None:
+        if self.gram.all_rows:
+            raise RuntimeError("λ is chosen before the first refit: make another Lasso.")
+
+    def _warn(self, gaps: Sequence[float]) -> None:
+        above = [gap for gap in gaps if gap > self.tolerance]
+        if above:
+            warnings.warn(
+                f"{len(above)} of {len(gaps)} fits ended with a duality gap of up to {max(above):.2g}·P(0), more than "
+                f"`tolerance` = {self.tolerance:g}: their columns depend on each other too much.",
+                GapWarning,
+                stacklevel=3,
+            )
 
     def _run(self, descents: Sequence[Descent]) -> None:
         run_all(descents, self.gram, self._local_bytes, self._threads)
@@ -272,6 +307,11 @@ class _Walk:
         self._lambdas = lambdas
         lasso = self._lasso
         return Descent(lasso.gram, lasso.scratch, self.moments, lambdas, lasso.tolerance, self._arrived, start)
+
+    def refit(self, start: Solution) -> Descent:
+        """λ = 0 is that of a target which is constant in the training rows: then λ_max, with w = 0."""
+        lam = start.lam if start.lam > 0.0 else float(np.abs(self.moments.c).max())
+        return self.descent(np.array([lam]), start)
 
     def choice(self) -> Choice:
         return Choice(
@@ -349,16 +389,17 @@ def _plan_memory(masks: PackedMasks, memory_gb: float) -> tuple[int, int]:
     """(rows of the Gram matrix to keep, bytes for copies of parts of it)."""
     d = masks.n_train
     fixed = d * 8 * (masks.n_models // 64 + 2) + 8 * d * (3 * BATCH + 40) + 4 * d * 256
-    local = int(LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed))
-    capacity = int(1e9 * memory_gb - fixed - local) // (2 * d)
+    local = LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed)
+    capacity = (1e9 * memory_gb - fixed - local) // (2 * d)
     least = min(d, 1024)
-    if capacity < least:
+    if not capacity >= least:
         needed = (fixed + 2 * d * least) / (1 - LOCAL_SHARE) / 1e9
+        unit = 10.0 ** (math.floor(math.log10(needed)) - 1)
         raise ValueError(
-            f"`memory_gb` must be at least {needed:.2g} for {masks.n_models} masks of {d} images, "
-            f"but it is {memory_gb:g}."
+            f"`memory_gb` must be at least {math.ceil(needed / unit + 0.01) * unit:.3g} for {masks.n_models} masks of "
+            f"{d} images, but it is {memory_gb:g}."
         )
-    return capacity, local
+    return int(capacity), int(local)
 
 
 def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:
@@ -372,7 +413,9 @@ def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:
     return lambdas
 
 
-def _check(n: int, validation: int, n_lambdas: int, ratio: float, patience: int, tolerance: float) -> None:
+def _check(
+    n: int, validation: int, n_lambdas: int, ratio: float, patience: int, tolerance: float, threads: int | None
+) -> None:
     if n_lambdas < 1:
         raise ValueError(f"`n_lambdas` must be at least 1, but it is {n_lambdas}.")
     if not 0.0 < ratio <= 1.0:
@@ -383,3 +426,5 @@ def _check(n: int, validation: int, n_lambdas: int, ratio: float, patience: int,
         raise ValueError(f"`patience` must be at least 1, but it is {patience}.")
     if not 0.0 < tolerance < 1.0:
         raise ValueError(f"`tolerance` must lie in (0, 1), but it is {tolerance}.")
+    if threads is not None and threads < 1:
+        raise ValueError(f"`threads` must be at least 1, but it is {threads}.")

@@ -146,7 +146,7 @@ def test_memory_and_threads_change_no_key(tmp_path):
     ("fit.memory_gb=0", "fit.memory_gb"),
     ("fit.tolerance=0", "fit.tolerance"),
     ("fit.patience=0", "fit.patience"),
-    ("fit.validation_rows=7999", "`validation_rows` must lie between 0 and 7998"),
+    ("fit.validation_rows=7999", "`validation_rows` must lie between 1 and 7998"),
 ])  # fmt: skip
 def test_bad_input_is_one_sentence(tmp_path, setting, sentence):
     done = call(tmp_path, "fit", "--set", setting)

@@ -134,10 +134,15 @@ def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[
         fits, choices = batches.run()
     except ValueError as error:
         raise BadInputError(f"the fit cannot be made: {error}") from error
-    gap = np.array([fit.gap for fit in fits])
+    gap, tolerance = np.array([fit.gap for fit in fits]), batches.config.fit.tolerance
+    if gap.max() > tolerance:
+        batches.say(
+            f"{np.count_nonzero(gap > tolerance)} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
+            f"up to {gap.max():.2g}: p-values stay valid, but a better fit may have more power"
+        )
     facts = {
         "coding": "mask",
-        "gap_tolerance": batches.config.fit.tolerance,
+        "gap_tolerance": tolerance,
         "gap_max": float(gap.max()),
         "gap_max_on_paths": max(choice.worst_gap for choice in choices),
         "n_lambda_at_end": sum(choice.at_end for choice in choices),

@@ -6,6 +6,7 @@ all rows (`fitted-….npz`). A file that is damaged is named, and its batch made
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.descent import Solution
-from datamodels_inf.lasso import BATCH, Fit, Lasso, default_validation_rows
+from datamodels_inf.lasso import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
 from pipeline.files import save_arrays
 from pipeline.stages.context import Data, progress_bar
@@ -64,10 +65,9 @@ class LassoBatches:
     def _lasso(self) -> Lasso:
         """Made when the first batch needs it: the masks are transposed then."""
         fit, masks = self.config.fit, self.data.fit_masks
-        given = fit.validation_rows
         return Lasso(
             masks,
-            validation_rows=default_validation_rows(masks.n_models) if given is None else given,
+            validation_rows=count_validation_rows(masks.n_models, fit.validation_rows),
             n_lambdas=fit.n_lambdas,
             lambda_ratio=fit.lambda_ratio,
             patience=fit.patience,
@@ -120,7 +120,9 @@ class LassoBatches:
                 return arrays
             except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
                 self.say(f"{path} is damaged ({error}); its targets are fitted again")
-        made = make()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.
+            made = make()
         self.bench.mkdir(parents=True, exist_ok=True)
         save_arrays(path, made)
         return made

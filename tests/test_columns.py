@@ -1,0 +1,154 @@
+"""Masks as columns of bits, and the compiled loops on them, against plain numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_lasso import (
+    naive_add_columns,
+    naive_count_common,
+    naive_transpose_bits,
+    pack_words,
+    unpack_words,
+)
+
+from datamodels_inf import PackedMasks, columns
+from datamodels_inf.columns import ColumnBits, Planes, in_threads
+from datamodels_inf.lasso_kernels import add_columns, count_common, transpose_bits
+
+SHAPES = [(1, 1), (7, 9), (8, 8), (9, 7), (63, 64), (64, 65), (65, 3), (511, 10), (512, 17), (513, 1), (1100, 13)]
+
+
+def random_masks(n, d, seed=0):
+    return np.random.default_rng(seed).random((n, d)) < 0.5
+
+
+def random_words(shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 2**64, shape, np.uint64)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("first_word", (0, 3))
+def test_transpose_bits_equals_its_naive_twin(shape, first_word):
+    n, d = shape
+    bits = np.packbits(random_masks(n, d), axis=1)
+    expected = naive_transpose_bits(bits, d)
+    words = np.zeros((d, first_word + expected.shape[1] + 2), np.uint64)
+    transpose_bits(bits, words, first_word)
+    np.testing.assert_array_equal(words[:, first_word:-2], expected)
+    assert not words[:, :first_word].any()
+    assert not words[:, -2:].any()
+
+
+@pytest.mark.parametrize(("block", "d", "width", "first"), [(1, 1, 1, 0), (3, 5, 2, 1), (16, 77, 9, 4), (2, 3, 0, 2)])
+def test_count_common_equals_its_naive_twin(block, d, width, first):
+    rows, words = random_words((block, width), 1), random_words((d, first + width + 1), 2)
+    which = np.random.default_rng(3).permutation(d)[: (d + 1) // 2]
+    counts = np.full((block, which.size), -1, np.int32)
+    count_common(rows, words, which, first, counts)
+    np.testing.assert_array_equal(counts, naive_count_common(rows, words, which, first))
+
+
+def test_a_word_of_ones_counts_64():
+    ones = np.full((1, 5), 2**64 - 1, np.uint64)
+    counts = np.zeros((1, 1), np.int32)
+    count_common(ones, ones, np.array([0]), 0, counts)
+    assert counts[0, 0] == 320
+
+
+@pytest.mark.parametrize(("d", "width", "first", "used"), [(1, 1, 0, 1), (7, 3, 2, 4), (12, 20, 1, 0)])
+def test_add_columns_equals_its_naive_twin(d, width, first, used):
+    rng = np.random.default_rng(4)
+    words, out = random_words((d, first + width + 2), 5), rng.standard_normal(64 * width)
+    features, weights = rng.permutation(d)[:used], rng.standard_normal(used)
+    expected = naive_add_columns(words, features, first, weights, out)
+    add_columns(words, features, first, weights, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("threads", (1, 3))
+@pytest.mark.parametrize(
+    ("n", "d", "split"), [(2, 1, 2), (65, 9, 64), (130, 20, 65), (200, 30, 1), (300, 1030, 237), (17_001, 11, 8_233)]
+)
+def test_columns_hold_the_masks_of_both_parts(n, d, split, threads):
+    """Sizes beyond one piece of rows and of columns; each part begins with a word of its own."""
+    masks = random_masks(n, d, n)
+    bits = ColumnBits(PackedMasks.from_bool(masks), split, threads)
+    assert (bits.n_columns, bits.training.n, bits.validation.n) == (d, split, n - split)
+    for part, rows, sums in (
+        (bits.training, masks[:split], bits.sums[0]),
+        (bits.validation, masks[split:], bits.sums[1]),
+    ):
+        unpacked = unpack_words(bits.words[:, part.words])
+        np.testing.assert_array_equal(unpacked[:, : part.n], rows.T)
+        assert not unpacked[:, part.n :].any()
+        np.testing.assert_array_equal(sums, rows.sum(axis=0))
+        assert sums.dtype == np.int64
+        which = np.random.default_rng(1).permutation(d)[: d // 2 + 1]
+        some = which[:37]
+        common = bits.common(bits.words[some, part.words], part, which)
+        np.testing.assert_array_equal(common, rows[:, some].T.astype(int) @ rows[:, which].astype(int))
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+def test_weighted_sums_are_exact(threads):
+    masks = random_masks(777, 600, 2)
+    bits = ColumnBits(PackedMasks.from_bool(masks), 500, threads)
+    y = np.random.default_rng(3).integers(-50, 50, 777) / 8.0
+    y[[0, 500]], y[[1, 501]] = 0.0, (2**32 - 1) / 2**18  # A grid of 2⁻¹⁸: every value of y lies on it.
+    y = np.clip(y, 0.0, None)
+    for part, rows in ((bits.training, slice(0, 500)), (bits.validation, slice(500, 777))):
+        planes = Planes(y[rows])
+        np.testing.assert_array_equal(planes.values, y[rows])
+        np.testing.assert_array_equal(bits.weighted_sums(planes, part), y[rows] @ masks[rows])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200), offset=st.sampled_from([0.0, 1e5, -3e7]))
+def test_planes_hold_y_to_a_part_in_two_to_the_33(values, offset):
+    y = np.array(values) + offset
+    planes = Planes(y)
+    assert planes.words.shape == (32, -(-y.size // 64))
+    spread = float(np.ptp(y))
+    np.testing.assert_allclose(planes.values, y, rtol=1e-15, atol=spread * 2.0**-33 * (1 + 1e-6))
+    steps = 2.0 ** np.arange(32) @ unpack_words(planes.words)
+    assert not steps[y.size :].any()
+    np.testing.assert_allclose(planes.offset + planes.step * steps[: y.size], planes.values, rtol=1e-15)
+
+
+def test_planes_of_a_constant_and_of_float16():
+    constant = Planes(np.full(70, 0.1))
+    assert (constant.values == 0.1).all()
+    assert not constant.words.any()
+    y = np.random.default_rng(0).standard_normal(1000).astype(np.float16).astype(np.float64)
+    np.testing.assert_allclose(Planes(y).values, y, atol=np.ptp(y) * 2.0**-33 * (1 + 1e-6))
+
+
+def test_pack_is_the_layout_of_the_naive_twin():
+    for n in (1, 63, 64, 65, 130):
+        bools = random_masks(n, 1, n)[:, 0]
+        np.testing.assert_array_equal(columns._pack(bools), pack_words(bools))
+
+
+@pytest.mark.parametrize("threads", (1, 4))
+def test_in_threads_does_every_item_and_passes_on_errors(threads):
+    done = []
+    in_threads(done.append, range(50), threads)
+    assert sorted(done) == list(range(50))
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda item: 1 // (item - 7), range(50), threads)
+
+
+@pytest.mark.parametrize("mode", ("r", "r+", "c"))
+def test_a_memory_mapped_file_keeps_its_content(tmp_path, mode):
+    """Pages that have been read are given back to the system; what the caller wrote in a copy must stay."""
+    masks = random_masks(20_000, 40, 6)
+    np.save(tmp_path / "bits.npy", np.packbits(masks, axis=1))
+    bits = np.load(tmp_path / "bits.npy", mmap_mode=mode)
+    if mode != "r":
+        masks[[3, 19_000]] = ~masks[[3, 19_000]]
+        bits[[3, 19_000]] = np.packbits(masks[[3, 19_000]], axis=1)
+    held = ColumnBits(PackedMasks(bits, 40), 11_000, 1)
+    np.testing.assert_array_equal(unpack_words(held.words[:, held.training.words])[:, :11_000], masks[:11_000].T)
+    np.testing.assert_array_equal(unpack_words(held.words[:, held.validation.words])[:, :9_000], masks[11_000:].T)
+    np.testing.assert_array_equal(bits, np.packbits(masks, axis=1))

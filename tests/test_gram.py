@@ -1,0 +1,298 @@
+"""Rows of the Gram matrix, entry by entry, against numpy on the unpacked masks."""
+
+import numpy as np
+import pytest
+from naive_lasso import (
+    naive_add_rows,
+    naive_descend,
+    naive_duality_gap,
+    naive_fill_gram,
+    naive_gram,
+    standardised,
+)
+
+from datamodels_inf import PackedMasks
+from datamodels_inf.columns import ColumnBits
+from datamodels_inf.gram import MOST, Gram
+from datamodels_inf.lasso_kernels import add_rows, descend, duality_gap, fill_gram
+
+# --- the compiled loops --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("d", "used"), [(1, 1), (13, 5), (1025, 3), (2100, 40), (9, 0)])
+def test_add_rows_equals_its_naive_twin(d, used):
+    rng = np.random.default_rng(d)
+    rows = rng.integers(-MOST, MOST + 1, (used + 3, d)).astype(np.int16)
+    slots, u = rng.permutation(used + 3)[:used], rng.standard_normal(used)
+    out = rng.standard_normal(d)
+    expected = naive_add_rows(rows, slots, u, out)
+    add_rows(rows, slots, u, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-8)
+
+
+@pytest.mark.parametrize("first", (0, 1, 6, 11))
+def test_fill_gram_equals_its_naive_twin(first):
+    rng = np.random.default_rng(first)
+    rows = rng.integers(-MOST, MOST + 1, (20, 35)).astype(np.int16)
+    features, slots = rng.permutation(35)[:11], rng.permutation(20)[:11]
+    sums, base, scale = *rng.integers(0, 1000, (2, 11)).astype(float), rng.random(11)
+    gram = rng.standard_normal((14, 14)).astype(np.float32)
+    expected = naive_fill_gram(rows, slots, features, first, 999, sums, base, scale, gram)
+    fill_gram(rows, slots, features, first, sums / 999, sums, base, scale, gram)
+    np.testing.assert_allclose(gram, expected, rtol=1e-6)
+
+
+def small_lasso(seed, n=60, d=9):
+    rng = np.random.default_rng(seed)
+    z = standardised(rng.random((n, d)) < 0.5)
+    y = z @ (rng.standard_normal(d) * (rng.random(d) < 0.5)) + rng.standard_normal(n)
+    y -= y.mean()
+    return z, y, z.T @ y / n, z.T @ z / n, y @ y / n
+
+
+@pytest.mark.parametrize("share", (0.9, 0.3, 0.01))
+@pytest.mark.parametrize("seed", range(4))
+def test_duality_gap_equals_the_one_from_the_data(seed, share):
+    """For any w; all columns are passed, then those with a weight alone."""
+    z, y, c, gram, y2 = small_lasso(seed)
+    rng = np.random.default_rng(seed)
+    w = rng.standard_normal(9) * (rng.random(9) < 0.6) * rng.choice([0.01, 1.0])
+    g, lam = c - gram @ w, share * np.abs(c).max()
+    expected, steepest, kept = naive_duality_gap(z, y, w, lam), np.abs(g).max(), w != 0
+    assert duality_gap(c, w, g, lam, y2, steepest) == pytest.approx(expected, rel=1e-11, abs=1e-13)
+    assert duality_gap(c[kept], w[kept], g[kept], lam, y2, steepest) == pytest.approx(expected, rel=1e-11, abs=1e-13)
+
+
+def test_duality_gap_at_the_edges():
+    nothing = np.zeros(0)
+    assert duality_gap(nothing, nothing, nothing, 0.0, 0.0, 0.0) == 0.0
+    assert duality_gap(nothing, nothing, nothing, 0.5, 2.0, 0.5) == pytest.approx(0.0)  # λ_max: w = 0 is the minimum.
+    assert duality_gap(nothing, nothing, nothing, 0.25, 2.0, 0.5) == pytest.approx(1.0 - (0.5 * 2 - 0.5 * 0.25 * 2))
+
+
+@pytest.mark.parametrize(("share", "tolerance", "most"), [(0.5, 1e-3, 1000), (0.1, 1e-5, 1000), (0.01, 1e-13, 4)])
+@pytest.mark.parametrize("seed", range(4))
+def test_descend_equals_its_naive_twin(seed, share, tolerance, most):
+    """To float32, which the loop takes for what it takes off g."""
+    _, _, c, gram, y2 = small_lasso(seed)
+    gram = gram.astype(np.float32)
+    np.fill_diagonal(gram, 1.0)
+    start = np.random.default_rng(seed).standard_normal(9) * 0.1
+    lam = share * np.abs(c).max()
+    expected, expected_sweeps = naive_descend(gram, c, start, lam, y2, tolerance, most)
+    w, g = start.copy(), c - gram.astype(np.float64) @ start
+    room = np.full((12, 12), np.nan, np.float32)  # A working set's copy has room for more columns.
+    room[:9, :9] = gram
+    assert descend(room, c, w, g, lam, y2, tolerance, most) == expected_sweeps
+    np.testing.assert_allclose(w, expected, atol=1e-6)
+    np.testing.assert_array_equal(w == 0, expected == 0)
+
+
+def test_descend_ends_when_float32_has_no_more_to_give():
+    _, _, c, gram, y2 = small_lasso(1)
+    w = np.zeros(9)
+    assert descend(gram.astype(np.float32), c, w, c.copy(), 0.01, y2, 0.0, 10_000) < 100
+    expected, _ = naive_descend(gram, c, np.zeros(9), 0.01, y2, 1e-14, 10_000)
+    np.testing.assert_allclose(w, expected, atol=1e-4)
+
+
+def test_descend_on_no_columns():
+    nothing = np.zeros(0)
+    assert descend(np.zeros((0, 0), np.float32), nothing, nothing, nothing, 0.1, 1.0, 0.0, 100) == 0
+
+
+# --- the matrix ----------------------------------------------------------------------------------------------------
+
+
+def odd_masks(n, d, seed=0):
+    """Columns of all kinds: equal, complementary, nearly so, full, empty, rare; the others at random."""
+    rng = np.random.default_rng(seed)
+    masks = rng.random((n, d)) < 0.5
+    masks[:, 1], masks[:, 2] = masks[:, 0], ~masks[:, 0]
+    masks[:, 3], masks[:, 4] = masks[:, 0] ^ (rng.random(n) < 0.01), ~masks[:, 0] ^ (rng.random(n) < 0.01)
+    masks[:, 5], masks[:, 6] = True, False
+    masks[:, 7], masks[:, 8] = rng.random(n) < 0.02, rng.random(n) < 0.97
+    return masks
+
+
+def made(masks, split, capacity=10**6, threads=1):
+    return Gram(ColumnBits(PackedMasks.from_bool(masks), split, threads), capacity)
+
+
+def column(gram, k, w=1.0):
+    """A column of the matrix as `correlate` gives it."""
+    gram.require(np.array([k]))
+    return gram.correlate(np.zeros(gram.columns.n_columns), np.array([k]), np.array([w])) / -w
+
+
+def check(gram, masks, features=None, atol=1e-11):
+    """Every entry of the rows `features`, one at a time and together, against numpy."""
+    expected = naive_gram(masks)
+    features = np.arange(masks.shape[1]) if features is None else np.asarray(features)
+    for start in range(0, features.size, gram.capacity):
+        some = features[start : start + gram.capacity]
+        gram.require(some)
+        assert gram.has(some)
+        for k in some:
+            np.testing.assert_allclose(column(gram, k), expected[k], atol=atol)
+        w, c = np.random.default_rng(1).standard_normal(some.size), np.linspace(-1, 1, masks.shape[1])
+        np.testing.assert_allclose(gram.correlate(c, some, w), c - expected[:, some] @ w, atol=10 * atol)
+        varies = some[expected[some, some] > 0]
+        filled = np.full((varies.size + 3,) * 2, np.nan, np.float32)
+        gram.fill(filled, varies, 0)
+        np.testing.assert_allclose(filled[:-3, :-3], expected[np.ix_(varies, varies)], rtol=1e-6, atol=1e-8)
+        assert np.isnan(filled[-3:]).all()
+        assert np.isnan(filled[:, -3:]).all()
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+@pytest.mark.parametrize(
+    ("n", "d", "split"), [(65, 9, 64), (200, 17, 200), (333, 30, 250), (30, 70, 20), (150, 600, 100)]
+)
+def test_every_entry_on_training_rows_and_on_all(n, d, split, threads):
+    masks = odd_masks(n, d)
+    gram = made(masks, split, threads=threads)
+    check(gram, masks[:split])
+    assert gram.counted == d
+    gram.take_all_rows()
+    check(gram, masks)
+    assert gram.counted == d  # Completed, not counted anew.
+
+
+@pytest.mark.parametrize("before", (0, 1, 300, 599))
+def test_rows_asked_for_before_and_after_all_rows_are_taken(before):
+    """Rows that are read from others by symmetry are right whatever those counted when they were made."""
+    masks = odd_masks(150, 600, 1)
+    order = np.random.default_rng(2).permutation(600)
+    gram = made(masks, 100)
+    check(gram, masks[:100], order[:before])
+    gram.take_all_rows()
+    assert not gram.has(order[:before]) or before == 0
+    gram.require(order[before // 2 :])
+    check(gram, masks, order[before // 2 :])
+    check(gram, masks, order)
+
+
+@pytest.mark.parametrize("capacity", (1, 3, 7))
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_were_pushed_out_come_back_right(capacity, seed):
+    masks = odd_masks(140, 25, seed)
+    gram, rng = made(masks, 90, capacity), np.random.default_rng(seed)
+    for now in (masks[:90], masks):
+        for _ in range(25):
+            check(gram, now, rng.permutation(25)[: rng.integers(1, capacity + 1)])
+        if now is not masks:
+            gram.take_all_rows()
+    assert gram.counted > 25
+
+
+def test_the_rows_asked_for_the_longest_time_ago_go_first():
+    gram = made(odd_masks(80, 20), 60, capacity=4)
+    for features in ([0, 1, 2, 3], [0, 3], [9]):
+        gram.require(np.array(features))
+    assert gram.has(np.array([0, 3, 9]))
+    assert gram.has(np.array([1])) != gram.has(np.array([2]))
+    assert gram.counted == 5
+
+
+def test_a_block_asked_for_at_once_does_not_push_out_itself():
+    """More rows than are counted in one go, as many as fit."""
+    masks = odd_masks(70, 700, 3)
+    gram = made(masks, 50, capacity=520)
+    gram.require(np.arange(0, 200))
+    gram.require(np.arange(180, 700))
+    assert gram.has(np.arange(180, 700))
+    check(gram, masks[:50], np.arange(180, 700)[::7])
+
+
+def test_more_rows_than_fit():
+    gram = made(odd_masks(80, 20), 60, capacity=4)
+    with pytest.raises(ValueError, match=r"has 5 images .* 4 fit in memory: raise `memory_gb` .* `lambda_ratio`"):
+        gram.require(np.arange(5))
+
+
+def test_fill_adds_to_what_is_there():
+    masks = odd_masks(120, 40, 4)
+    expected, features = naive_gram(masks), np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), [5, 6]))
+    gram = made(masks, 120)
+    gram.require(features)
+    at_once = np.zeros((38, 38), np.float32)
+    gram.fill(at_once, features, 0)
+    little = np.full((38, 38), np.nan, np.float32)
+    for first, m in ((0, 1), (1, 2), (2, 20), (20, 38)):
+        gram.fill(little, features[:m], first)
+        np.testing.assert_allclose(little[:m, :m], expected[np.ix_(features[:m], features[:m])], rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(little, at_once)
+    np.testing.assert_array_equal(little, little.T)
+
+
+def test_fill_of_more_than_one_block():
+    masks = np.random.default_rng(5).random((90, 600)) < 0.5
+    gram = made(masks, 90)
+    gram.require(np.arange(600))
+    filled = np.full((600, 600), np.nan, np.float32)
+    gram.fill(filled, np.arange(301), 0)
+    gram.fill(filled, np.arange(600), 301)
+    np.testing.assert_allclose(filled, naive_gram(masks), rtol=1e-6, atol=1e-8)
+
+
+# --- beyond int16 --------------------------------------------------------------------------------------------------
+
+LARGE = 140_000
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Column 9 equals column 0 in the first 131,500 rows and is opposite in the others; column 10 the reverse."""
+    masks = odd_masks(LARGE, 13, 7)
+    masks[:, 9] = masks[:, 0] ^ (np.arange(LARGE) >= 131_500)
+    masks[:, 10] = masks[:, 0] ^ (np.arange(LARGE) < 131_500)
+    return masks
+
+
+@pytest.mark.parametrize("split", (100_003, 131_068, 131_500, 139_000, LARGE))
+@pytest.mark.parametrize("capacity", (13, 5))
+def test_counts_beyond_int16(large, split, capacity):
+    """Diagonal, equal and complementary columns are cut off at ±32,767 and the rest kept aside: nothing is lost."""
+    gram = made(large, split, capacity)
+    check(gram, large[:split])
+    gram.take_all_rows()
+    check(gram, large)
+    check(gram, large, [12, 4, 0, 9, 2])
+
+
+def test_counts_beyond_int16_in_rows_first_asked_for_after_all_rows_are_taken(large):
+    gram = made(large, 131_500)
+    check(gram, large[:131_500], [0, 9])
+    gram.take_all_rows()
+    check(gram, large, [1, 2, 10])
+    check(gram, large)
+
+
+@pytest.mark.parametrize(("n", "split"), [(90_000, 50_003), (120_000, 60_000), (120_001, 110_000), (140_000, 80_000)])
+@pytest.mark.parametrize("capacity", (11, 4))
+def test_counts_beyond_int16_where_columns_are_frequent_or_rare(n, split, capacity):
+    """Rates that differ between columns, and between the two parts: what was cut off may come back within bounds."""
+    rng = np.random.default_rng(n)
+    rate = np.array([0.98, 0.97, 0.05, 0.04, 0.03, 0.02, 0.05, 0.06, 0.02, 0.03, 0.5])
+    masks = rng.random((n, 11)) < rate
+    masks[split:] = rng.random((n - split, 11)) < np.where(np.arange(11) < 2, 0.6, 0.97)
+    masks[:, 1] = masks[:, 0]
+    masks[:, 3] = ~masks[:, 0]
+    gram = made(masks, split, capacity)
+    check(gram, masks[:split])
+    gram.take_all_rows()
+    check(gram, masks)
+
+
+@pytest.mark.parametrize("split", (131_065, 131_066, 131_067))
+def test_a_count_of_just_32767_is_not_taken_for_one_that_was_cut_off(split):
+    """At most 131,068 rows: nothing is cut off, but 32,767 occurs, and changes with the rows that come."""
+    n = 131_068
+    masks = np.zeros((n, 3), bool)
+    masks[: n // 2 - 2] = True
+    masks[split:, 0], masks[split:, 1] = True, False
+    gram = made(masks, split)
+    check(gram, masks[:split])
+    gram.take_all_rows()
+    check(gram, masks)
