@@ -14,7 +14,7 @@ import mmap
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,8 +26,10 @@ from datamodels_inf.masks import PackedMasks
 Words: TypeAlias = NDArray[np.uint64]
 Item = TypeVar("Item")
 
-ROWS_AT_ONCE = 8192
+ROWS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 512
+STEP = 64
+"""Words of a part come in multiples of it, as `popcount` wants them."""
 BLOCK = 16
 """Columns counted against all others in one pass: as many as stay in a core's second cache at 300,000 models."""
 
@@ -43,7 +45,7 @@ class Part:
 class ColumnBits:
     """The columns of `masks` as words; rows before `split` are the part `training`, the others `validation`.
 
-    Each part begins with a word of its own; bits that belong to no row are 0.
+    Each of the two begins with a word of its own; bits that belong to no row are 0.
     """
 
     def __init__(self, masks: PackedMasks, split: int, threads: int) -> None:
@@ -51,6 +53,7 @@ class ColumnBits:
         first, second = _words(split), _words(n - split)
         self.training = Part(split, slice(0, first))
         self.validation = Part(n - split, slice(first, first + second))
+        self.both = Part(n, slice(0, first + second))
         self.words: Words = np.zeros((masks.n_train, first + second), np.uint64)
         self.threads = threads
         self._transpose(masks.bits[:split], 0)
@@ -129,13 +132,19 @@ def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: i
         for item in items:
             work(item)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, items):
-            pass
+    for _ in _pool(threads).map(work, items):
+        pass
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Kept: it takes longer to start threads than to count a few columns."""
+    return ThreadPoolExecutor(threads)
 
 
 def _words(rows: int) -> int:
-    return (rows + 63) // 64
+    """So many that `popcount` can take them, STEP at a time."""
+    return -(-rows // (64 * STEP)) * STEP
 
 
 def _pack(bits: NDArray[Any]) -> Words:
@@ -152,6 +161,7 @@ def _forget_pages(array: NDArray[Any]) -> None:
     """
     base: Any = array
     while isinstance(base, np.ndarray):
-        if isinstance(base, np.memmap) and base.mode == "r" and isinstance(base.base, mmap.mmap):
-            base.base.madvise(mmap.MADV_DONTNEED)
+        file: Any = base.base
+        if isinstance(base, np.memmap) and base.mode == "r" and hasattr(file, "madvise"):  # Not on Windows.
+            file.madvise(mmap.MADV_DONTNEED)
         base = base.base

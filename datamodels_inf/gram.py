@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import ColumnBits
-from datamodels_inf.lasso_kernels import add_rows, fill_gram
+from datamodels_inf.columns import BLOCK, COLUMNS_AT_ONCE, ColumnBits, in_threads
+from datamodels_inf.lasso_kernels import add_rows, count_rows, fill_gram
 
 ROWS_AT_ONCE = 256
 """Rows counted before they are stored: 51 MB of counts at 50,000 columns."""
@@ -121,7 +121,8 @@ class Gram:
 
     def _set_sums(self) -> None:
         training, validation = self.columns.sums
-        self.n = self.columns.training.n + (self.columns.validation.n if self.all_rows else 0)
+        self._part = self.columns.both if self.all_rows else self.columns.training
+        self.n = self._part.n
         self.sums: Floats = (training + (validation if self.all_rows else 0)).astype(np.float64)
         variance = self.sums * (self.n - self.sums) / self.n
         self.scale = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
@@ -150,12 +151,18 @@ class Gram:
         unknown = np.setdiff1d(np.arange(self.columns.n_columns), known, assume_unique=True)
         self._feature[slots], self._asked[slots], self._full[slots] = missing, self._clock, self.all_rows
         self._slot[missing] = slots
-        counts = self._common(missing, unknown)
-        base = self._base.astype(np.int32)
-        for i, k in enumerate(missing.tolist()):
-            row = self._rows[slots[i]]
-            row[unknown] = np.clip(counts[i] - base[unknown] - base[k], -MOST, MOST)
-            row[known] = self._rows[self._slot[known], k]
+        words, (first, last) = self.columns.words, (self._part.words.start, self._part.words.stop)
+
+        def count(piece: Ints) -> None:
+            for start in range(0, missing.size, BLOCK):
+                some, places = missing[start : start + BLOCK], slots[start : start + BLOCK]
+                count_rows(words, some, piece, first, last, self._base, self._rows, places, MOST)
+
+        in_threads(
+            count, np.split(unknown, range(COLUMNS_AT_ONCE, unknown.size, COLUMNS_AT_ONCE)), self.columns.threads
+        )
+        if known.size:
+            self._rows[slots[:, None], known] = self._rows[self._slot[known][:, None], missing].T
         self.counted += missing.size
         self._note_beyond(missing)
 
@@ -183,13 +190,6 @@ class Gram:
             cut = cut[cut != k]
             self._beyond.pop(k, None)
             if cut.size:
-                true = self._common(np.array([k]), cut)[0] - self._base[cut] - self._base[k]
+                count = self.columns.common(self.columns.words[[k], self._part.words], self._part, cut)[0]
+                true = count - self._base[cut] - self._base[k]
                 self._beyond[k] = (cut, true - row[cut])
-
-    def _common(self, features: Ints, which: Ints) -> NDArray[np.int32]:
-        """(len(features), len(which)): N_jk, over the rows that count at present."""
-        columns, training, validation = self.columns, self.columns.training, self.columns.validation
-        counts = columns.common(columns.words[features, training.words], training, which)
-        if self.all_rows:
-            counts += columns.common(columns.words[features, validation.words], validation, which)
-        return counts

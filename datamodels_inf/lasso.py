@@ -263,7 +263,7 @@ class Lasso:
             )
         if margins.shape[1] == 0:
             raise ValueError("`margins` must have at least one column, a target.")
-        if not np.isfinite(margins).all():
+        if not all(np.isfinite(target).all() for target in margins.T):
             raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
 
     def _check_training(self) -> None:

@@ -8,25 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.popcount import common_ones
 
 MOST = 32767
 """Counts are kept as int16; what lies beyond is cut off here and added again by `Gram`."""
 
 TILE = 1024
-
-
-@intrinsic
-def _popcount(typing_context: Any, word: Any) -> Any:
-    """The number of ones in a 64-bit word, by the processor's own instruction."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), code
 
 
 @njit(nogil=True, cache=True)
@@ -35,10 +25,21 @@ def count_common(block: Any, words: Any, which: Ints, first: int, counts: Any) -
     for i in range(which.size):
         column = words[which[i], first : first + block.shape[1]]
         for b in range(block.shape[0]):
-            total = np.uint64(0)
-            for k in range(column.size):
-                total += _popcount(block[b, k] & column[k])  # type: ignore[call-arg]
-            counts[b, i] = total
+            counts[b, i] = common_ones(column, block[b])  # type: ignore[call-arg]
+
+
+@njit(nogil=True, cache=True)
+def count_rows(
+    words: Any, features: Ints, which: Ints, first: int, last: int, base: Floats, rows: Any, slots: Ints, most: int
+) -> None:
+    """rows[slots[b], j] = N_jk − base_j − base_k, cut off at ±most, for k = features[b] and j in `which`."""
+    for i in range(which.size):
+        j = which[i]
+        column = words[j, first:last]
+        for b in range(features.size):
+            k = features[b]
+            count: int = common_ones(column, words[k, first:last])  # type: ignore[call-arg]
+            rows[slots[b], j] = min(most, max(-most, count - np.int64(base[j]) - np.int64(base[k])))
 
 
 @njit(nogil=True, cache=True)

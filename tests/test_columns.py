@@ -14,7 +14,7 @@ from naive_lasso import (
 
 from datamodels_inf import PackedMasks, columns
 from datamodels_inf.columns import ColumnBits, Planes, in_threads
-from datamodels_inf.lasso_kernels import add_columns, count_common, transpose_bits
+from datamodels_inf.lasso_kernels import add_columns, count_common, count_rows, transpose_bits
 
 SHAPES = [(1, 1), (7, 9), (8, 8), (9, 7), (63, 64), (64, 65), (65, 3), (511, 10), (512, 17), (513, 1), (1100, 13)]
 
@@ -40,7 +40,9 @@ def test_transpose_bits_equals_its_naive_twin(shape, first_word):
     assert not words[:, -2:].any()
 
 
-@pytest.mark.parametrize(("block", "d", "width", "first"), [(1, 1, 1, 0), (3, 5, 2, 1), (16, 77, 9, 4), (2, 3, 0, 2)])
+@pytest.mark.parametrize(
+    ("block", "d", "width", "first"), [(1, 1, 64, 0), (3, 5, 128, 1), (16, 77, 576, 4), (2, 3, 0, 2)]
+)
 def test_count_common_equals_its_naive_twin(block, d, width, first):
     rows, words = random_words((block, width), 1), random_words((d, first + width + 1), 2)
     which = np.random.default_rng(3).permutation(d)[: (d + 1) // 2]
@@ -49,11 +51,37 @@ def test_count_common_equals_its_naive_twin(block, d, width, first):
     np.testing.assert_array_equal(counts, naive_count_common(rows, words, which, first))
 
 
-def test_a_word_of_ones_counts_64():
-    ones = np.full((1, 5), 2**64 - 1, np.uint64)
+@pytest.mark.parametrize("words", (64, 1024, 64 * 67))
+def test_every_one_is_counted(words):
+    """Ones everywhere, one at each place, and none: every carry of the adders is used."""
+    ones = np.full((1, words), 2**64 - 1, np.uint64)
     counts = np.zeros((1, 1), np.int32)
     count_common(ones, ones, np.array([0]), 0, counts)
-    assert counts[0, 0] == 320
+    assert counts[0, 0] == 64 * words
+    for place in range(0, 64 * words, 61):
+        single = np.zeros((1, words), np.uint64)
+        single[0, place // 64] = np.uint64(1) << np.uint64(place % 64)
+        count_common(single, ones, np.array([0]), 0, counts)
+        assert counts[0, 0] == 1
+    count_common(np.zeros_like(ones), ones, np.array([0]), 0, counts)
+    assert counts[0, 0] == 0
+
+
+@pytest.mark.parametrize(("d", "first", "last", "most"), [(9, 0, 64, 32767), (40, 64, 192, 1000), (3, 0, 0, 5)])
+def test_count_rows_equals_its_naive_twin(d, first, last, most):
+    rng = np.random.default_rng(d)
+    words, base = random_words((d, last + 3), d), rng.integers(0, 900, d).astype(float)
+    features, which, slots = (
+        rng.permutation(d)[: d // 2],
+        rng.permutation(d)[: d // 2 + 1],
+        rng.permutation(d)[: d // 2],
+    )
+    rows = np.full((d, d), -7, np.int16)
+    count_rows(words, features, which, first, last, base, rows, slots, most)
+    counts = naive_count_common(words[features, first:last], words, which, first) - base[which] - base[features, None]
+    expected = np.full((d, d), -7, np.int16)
+    expected[slots[:, None], which] = np.clip(counts, -most, most)
+    np.testing.assert_array_equal(rows, expected)
 
 
 @pytest.mark.parametrize(("d", "width", "first", "used"), [(1, 1, 0, 1), (7, 3, 2, 4), (12, 20, 1, 0)])
@@ -108,7 +136,7 @@ def test_weighted_sums_are_exact(threads):
 def test_planes_hold_y_to_a_part_in_two_to_the_33(values, offset):
     y = np.array(values) + offset
     planes = Planes(y)
-    assert planes.words.shape == (32, -(-y.size // 64))
+    assert planes.words.shape == (32, 64)
     spread = float(np.ptp(y))
     np.testing.assert_allclose(planes.values, y, rtol=1e-15, atol=spread * 2.0**-33 * (1 + 1e-6))
     steps = 2.0 ** np.arange(32) @ unpack_words(planes.words)
@@ -127,7 +155,10 @@ def test_planes_of_a_constant_and_of_float16():
 def test_pack_is_the_layout_of_the_naive_twin():
     for n in (1, 63, 64, 65, 130):
         bools = random_masks(n, 1, n)[:, 0]
-        np.testing.assert_array_equal(columns._pack(bools), pack_words(bools))
+        packed = columns._pack(bools)
+        assert packed.size == 64
+        np.testing.assert_array_equal(packed[: -(-n // 64)], pack_words(bools))
+        assert not packed[-(-n // 64) :].any()
 
 
 @pytest.mark.parametrize("threads", (1, 4))

@@ -285,6 +285,19 @@ def test_counts_beyond_int16_where_columns_are_frequent_or_rare(n, split, capaci
     check(gram, masks)
 
 
+def test_counts_cut_off_in_the_training_rows_alone():
+    """Rates that are far apart at first and all near ½ in the end, where nothing can lie beyond int16."""
+    rng = np.random.default_rng(3)
+    rate = np.array([0.98, 0.98] + 12 * [0.03])
+    masks = np.concatenate([rng.random((60_000, 14)) < rate, rng.random((60_000, 14)) < 1 - rate])
+    masks[:60_000, 1] = masks[:60_000, 0]
+    gram = made(masks, 60_000)
+    check(gram, masks[:60_000])
+    assert gram._beyond
+    gram.take_all_rows()
+    check(gram, masks)
+
+
 @pytest.mark.parametrize("split", (131_065, 131_066, 131_067))
 def test_a_count_of_just_32767_is_not_taken_for_one_that_was_cut_off(split):
     """At most 131,068 rows: nothing is cut off, but 32,767 occurs, and changes with the rows that come."""
