@@ -5,8 +5,8 @@
 Random 0/1 masks, 100 planted effects a target, R² 0.6; one λ and a path of 100 down to λ_max/100; 1 and 64 targets.
 All minimise (1/2n)‖y − Zw‖² + λ‖w‖₁ with y centred and Z standardised, so no intercept is left to fit.
 
-Each peer is used at its best: in the type it is fastest with; a Gram matrix is computed from 0/1 masks in float32 (exact,
-and twice as fast as in float64) and counted once for all targets; with many targets two processes solve one each.
+Each peer is used at its best: in the type it is fastest with; a Gram matrix is computed from 0/1 masks in float32 (it
+is exact, and twice as fast as in float64) and counted once for all targets; many targets are solved by two processes.
 Two times are given: of the solver alone, with the standardised dense design at hand that the peers want, and from
 the masks, bits for ours and bools for the peers, with what each must do before. Ours has nothing at hand but the bits.
 

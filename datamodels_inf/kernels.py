@@ -1,6 +1,6 @@
 """Compiled counts for linear scores: one pass of O(n) per pair, no copy of x, and seeded coins for ties.
 
-Numba is imported here and nowhere else; `datamodels_inf` imports this module only when many pairs are asked for.
+Numba is slow to import; `datamodels_inf` imports this module only when many pairs are asked for.
 Coins are a hash of (seed, pair, sample) and not a stream, so that neither the order of the pairs nor the number of
 threads changes a result. `datamodels_inf.coins` holds the same hash in numpy.
 """
