@@ -52,7 +52,7 @@ def fit_lasso(
     validation_rows: int | None = None,
     patience: int = 3,
     tolerance: float = 1e-6,
-    memory_gb: float = 7.5,
+    memory_gb: float = 7.0,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Datamodel:
@@ -93,7 +93,7 @@ def lasso_path(
     lambda_ratio: float = 0.001,
     validation_rows: int = 0,
     tolerance: float = 1e-6,
-    memory_gb: float = 7.5,
+    memory_gb: float = 7.0,
     threads: int | None = None,
 ) -> LassoPath:
     """All solutions along a path, without a refit: of `lambdas`, (L,) or (L, n_targets), or from each λ_max down.
@@ -162,7 +162,7 @@ class Lasso:
         lambda_ratio: float = 0.001,
         patience: int = 3,
         tolerance: float = 1e-6,
-        memory_gb: float = 7.5,
+        memory_gb: float = 7.0,
         threads: int | None = None,
     ) -> None:
         packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)

@@ -80,7 +80,7 @@ class Fit(Section):
     validation_rows: Count | None = None
     patience: Count = 3
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    memory_gb: Annotated[float, Field(gt=0)] = 7.5
+    memory_gb: Annotated[float, Field(gt=0)] = 7.0
 
 
 class Test(Section):
