@@ -150,3 +150,24 @@ def test_a_killed_holder_does_not_block(store):
     subprocess.run([sys.executable, "-c", code, store.root], check=False)
     with store.locked(lambda line: pytest.fail(line)):
         assert str(os.getpid()) in (store.root / ".lock-holder").read_text()
+
+
+def test_unfinished_work_belongs_to_its_recipe_and_to_the_content_of_its_inputs(store):
+    """Work begun on an input of other content, though of the same key, must not be gone on with."""
+    source = Spec("download", 1, {})
+    first = {"download": store.make(source, {}, write)}
+    bench = store.bench(SPEC, first, fresh=False)
+    bench.mkdir(parents=True)
+    assert store.bench(SPEC, first, fresh=False) == bench
+
+    def write_otherwise(folder):
+        (folder / "a.txt").write_text("other")
+        return {}
+
+    other = {"download": store.make(source, {}, write_otherwise)}
+    assert other["download"].folder == first["download"].folder
+    assert store.bench(SPEC, other, fresh=False) != bench
+    assert store.bench(Spec("fit", 1, {"fit.n": 4}, SPEC.inputs), first, fresh=False) != bench
+    assert bench.exists()
+    assert store.bench(SPEC, first, fresh=True) == bench
+    assert not bench.exists()

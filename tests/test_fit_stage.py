@@ -156,8 +156,7 @@ def test_bad_input_is_one_sentence(tmp_path, setting, sentence):
     assert not list(tmp_path.glob("data/fit/[0-9a-f]*"))
 
 
-def test_an_unfinished_fit_survives_the_loss_of_nothing_else(tmp_path):
-    """The bench belongs to these inputs: made again with other content, they start another one."""
+def test_an_unfinished_fit_goes_on_when_its_inputs_were_made_again_the_same(tmp_path):
     bench = stopped_when(tmp_path, "chosen-000000.npz")
     shutil.rmtree(tmp_path / "data" / "download")
     output = ok(tmp_path, *ALL)
