@@ -1,4 +1,4 @@
-"""Which (i, j, target) to test."""
+"""Which (i, j, target) the paper tests."""
 
 from __future__ import annotations
 
@@ -34,16 +34,19 @@ def draw_pairs(
         raise ValueError("`targets` must not be empty: no target of the wanted class.")
     rng = np.random.default_rng(seed)
     members = [np.flatnonzero(train_labels == label) for label in np.unique(train_labels)]
-    seen: set[tuple[int, int, int]] = set()
+    seen: dict[tuple[int, int], Ints] = {}  # Of an unordered pair of classes, what was drawn.
     rows = []
     for a, left in enumerate(members):
         for b, right in enumerate(members):
             if design == "paper-unordered" and b < a:
                 continue
             _check_supply(left, right, targets, repeats, ordered=design == "paper")
-            for _ in range(repeats):
-                rows.append(_draw_new(rng, left, right, targets, seen))
-    return np.array(rows, np.int64)
+            classes = min(a, b), max(a, b)
+            drawn, seen[classes] = _draw_new(
+                rng, (left, right, targets), repeats, seen.get(classes, np.empty(0, np.int64))
+            )
+            rows.append(drawn)
+    return np.concatenate(rows)
 
 
 def _check_supply(left: Ints, right: Ints, targets: Ints, repeats: int, *, ordered: bool) -> None:
@@ -58,12 +61,34 @@ def _check_supply(left: Ints, right: Ints, targets: Ints, repeats: int, *, order
         )
 
 
-def _draw_new(
-    rng: np.random.Generator, left: Ints, right: Ints, targets: Ints, seen: set[tuple[int, int, int]]
-) -> tuple[int, int, int]:
-    while True:
-        i, j, target = (int(rng.choice(group)) for group in (left, right, targets))
-        key = (min(i, j), max(i, j), target)
-        if i != j and key not in seen:
-            seen.add(key)
-            return i, j, target
+def _draw_new(rng: np.random.Generator, groups: tuple[Ints, Ints, Ints], repeats: int, seen: Ints) -> tuple[Ints, Ints]:
+    """(`repeats` new triples, one member of each group; `seen` and their keys). `seen` is sorted."""
+    parts: list[Ints] = []
+    missing = repeats
+    while missing:
+        # As many as are missing, never more: a seed then draws the same triples as one draw after the other would.
+        places = rng.integers(0, np.tile([group.size for group in groups], (missing, 1)))
+        drawn = np.stack([group[place] for group, place in zip(groups, places.T, strict=True)], axis=1)
+        keys = _keys(drawn, groups)
+        first = np.zeros(len(drawn), np.bool_)
+        first[np.unique(keys, return_index=True)[1]] = True
+        new = first & (drawn[:, 0] != drawn[:, 1]) & ~_among(keys, seen)
+        if new.any():
+            parts.append(drawn[new])
+            seen = np.sort(np.concatenate([seen, keys[new]]))
+            missing -= len(parts[-1])
+    return np.concatenate(parts), seen
+
+
+def _keys(rows: Ints, groups: tuple[Ints, Ints, Ints]) -> Ints:
+    """One number for each triple, whatever the order of i and j."""
+    i, j, target = rows.T
+    images, targets = int(max(groups[0].max(), groups[1].max())) + 1, int(groups[2].max()) + 1
+    key: Ints = (np.minimum(i, j) * images + np.maximum(i, j)) * targets + target
+    return key
+
+
+def _among(keys: Ints, ordered: Ints) -> NDArray[np.bool_]:
+    if ordered.size == 0:
+        return np.zeros(keys.shape, np.bool_)
+    return np.asarray(ordered[np.searchsorted(ordered, keys).clip(max=ordered.size - 1)] == keys)

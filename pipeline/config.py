@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pipeline.errors import BadInputError
 
 Method: TypeAlias = Literal["swap", "swap-exact", "paired", "contrast"]
+Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
@@ -21,15 +23,31 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _targets(value: Any) -> Any:
+def _check_targets(key: str, word: str) -> BeforeValidator:
     """Refused here, with the key's own name: a union of types would answer for each of them."""
-    numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
-    if not (isinstance(value, str) and value) and not (numbers and len(set(value)) == len(value)):
+
+    def check(value: Any) -> Any:
+        numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
+        if not (isinstance(value, str) and value) and not (numbers and len(set(value)) == len(value)):
+            raise ValueError(
+                f'{key} = {value!r}: it must be "{word}", "all", the name of a class in quotes, '
+                "or a list of different whole numbers from 0"
+            )
+        return value
+
+    return BeforeValidator(check)
+
+
+def _check_images(value: Any) -> Any:
+    """Numbers, or class and position; whether there is such an image, the data must say."""
+    items = value if isinstance(value, list) else [value]
+    named = [isinstance(item, str) and re.fullmatch(r".+:\d+", item) for item in items]
+    if not all(name or (type(item) is int and item >= 0) for name, item in zip(named, items, strict=True)):
         raise ValueError(
-            f'fit.targets = {value!r}: it must be "needed", "all", the name of a class in quotes, '
-            "or a list of different whole numbers from 0"
+            f'test.images = {value!r}: it must be a list of whole numbers from 0, or of texts such as "dog:12" for '
+            "image 12 of class dog, from 0"
         )
-    return value
+    return items
 
 
 class Section(BaseModel):
@@ -74,7 +92,7 @@ class Fit(Section):
 
     mode: Literal["lasso", "load"] = "lasso"
     file: Path | None = None
-    targets: Annotated[str | list[int], BeforeValidator(_targets)] = "needed"
+    targets: Annotated[str | list[int], _check_targets("fit.targets", "needed")] = "needed"
     n_lambdas: Count = 100
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
     validation_rows: Count | None = None
@@ -83,20 +101,56 @@ class Fit(Section):
     memory_gb: Annotated[float, Field(gt=0)] = 7.0
 
 
+DESIGN_SETTINGS = {
+    "repeats": ("paper", "paper-unordered"),
+    "targets": ("top", "grid"),
+    "k": ("top",),
+    "versus": ("top",),
+    "random_partners": ("top",),
+    "file": ("list",),
+    "images": ("grid",),
+}
+"""Settings of `[test]` that only some designs have a use for."""
+
+
 class Test(Section):
     """Which pairs are tested, how, and when a p-value is a finding."""
 
     __test__ = False  # Not a test case of pytest's.
 
-    design: Literal["paper", "paper-unordered"] = "paper"
+    design: Literal["paper", "paper-unordered", "top", "list", "grid"] = "paper"
     target_class: str = "3"
     repeats: Count = 20
+    targets: Annotated[str | list[int], _check_targets("test.targets", "class")] = "class"
+    k: Count = 5
+    versus: Annotated[list[Versus], BeforeValidator(_as_list), Field(min_length=1)] = ["hurters", "helpers", "random"]
+    random_partners: Count = 5
+    file: Path | None = None
+    images: Annotated[list[int | str], BeforeValidator(_check_images)] = []
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
     alpha: Fraction = 0.2
     correction: Literal["by", "bh", "holm", "bonferroni"] = "by"
     allow_unexchangeable: bool = False
+    chunk_pairs: Count = 20_000
+
+    @model_validator(mode="after")
+    def _design_is_whole(self) -> Test:
+        for name, designs in DESIGN_SETTINGS.items():
+            given = getattr(self, name) != type(self).model_fields[name].default
+            if given and self.design not in designs:
+                allowed = " or ".join(f"'{design}'" for design in designs)
+                raise ValueError(f"test.{name} is for test.design {allowed}, but test.design is '{self.design}'")
+        if self.design == "list" and self.file is None:
+            raise ValueError("test.file must name a CSV file of i, j, target when test.design is 'list'")
+        if self.design == "grid" and len(self.images) < 2:
+            raise ValueError("test.images must list at least two images when test.design is 'grid'")
+        if len(set(self.versus)) < len(self.versus):
+            raise ValueError("test.versus must not name a comparison twice")
+        if self.versus == ["helpers"] and self.k == 1:
+            raise ValueError("test.k must be at least 2 when test.versus is only 'helpers'")
+        return self
 
     @model_validator(mode="after")
     def _methods_fit(self) -> Test:

@@ -86,11 +86,12 @@ class Pipeline:
         if name == "download":
             return download.run(self.config, self.store.root, folder, self.manners)
         data = Data.of(inputs["download"])
+        say = lambda line: self.say(f"{'':<9} {line}")  # noqa: E731
         if name == "fit":
-            say = lambda line: self.say(f"{'':<9} {line}")  # noqa: E731
             return fit.run(self.config, data, folder, bench, threads=self.threads, quiet=self.quiet, say=say)
         if name == "test":
-            return test.run(self.config, data, Fitted.of(inputs["fit"]), folder, self.quiet, self.threads)
+            fitted = Fitted.of(inputs["fit"])
+            return test.run(self.config, data, fitted, folder, bench, threads=self.threads, quiet=self.quiet, say=say)
         return report.run(self.config, inputs, folder, self.quiet, self.command)
 
     def _publish(self, result: Result) -> None:

@@ -57,6 +57,13 @@ def test_overrides_are_toml_values_or_strings():
     ("source.kind=http", ["source.masks_url and source.margins_url must be given"]),
     ("source.masks_sha256=abc", ["source.masks_sha256 = 'abc'"]),
     ("report.name=../escape", ["report.name = '../escape'"]),
+    ("test.design=all", ["test.design = 'all'", "'paper', 'paper-unordered', 'top', 'list' or 'grid'"]),
+    ("test.k=4", ["test.k is for test.design 'top', but test.design is 'paper'"]),
+    ("test.targets=all", ["test.targets is for test.design 'top' or 'grid', but test.design is 'paper'"]),
+    ("test.file=x.csv", ["test.file is for test.design 'list', but test.design is 'paper'"]),
+    ("test.images=[1,2]", ["test.images is for test.design 'grid', but test.design is 'paper'"]),
+    ("test.design=list", ["test.file must name a CSV file of i, j, target"]),
+    ("test.design=grid", ["test.images must list at least two images"]),
     ("alpha=0.1", ["section.key=value"]),
     ("test.alpha", ["section.key=value"]),
 ])  # fmt: skip
@@ -66,6 +73,29 @@ def test_bad_settings_are_refused_by_name(override, parts):
     for part in parts:
         assert part in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("overrides", "part"), [
+    (["test.design=top", "test.repeats=3"], "test.repeats is for test.design 'paper' or 'paper-unordered'"),
+    (["test.design=top", "test.targets=5"], "test.targets = 5: it must be \"class\", \"all\", the name of a class"),
+    (["test.design=top", "test.targets=[1,1]"], "a list of different whole numbers"),
+    (["test.design=top", "test.versus=foes"], "'hurters', 'helpers' or 'random'"),
+    (["test.design=top", "test.versus=['random','random']"], "test.versus must not name a comparison twice"),
+    (["test.design=top", "test.versus=helpers", "test.k=1"], "test.k must be at least 2"),
+    (["test.design=grid", "test.images=[1,'dog']"], "or of texts such as \"dog:12\""),
+    (["test.design=grid", "test.images=[1,true]"], "or of texts such as \"dog:12\""),
+    (["test.design=grid", "test.images=[1,-2]"], "or of texts such as \"dog:12\""),
+])  # fmt: skip
+def test_settings_of_designs_are_checked_together(overrides, part):
+    with pytest.raises(BadInputError) as caught:
+        load_config("digits", overrides)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_images_of_a_grid_may_be_numbers_or_class_and_position():
+    test = load_config("digits", ["test.design=grid", "test.images=[7, '3:12']", "test.targets=[0]"]).test
+    assert (test.images, test.targets) == ([7, "3:12"], [0])
 
 
 def test_contrast_needs_tau_zero():

@@ -29,6 +29,25 @@ def test_no_test_stands_twice_and_the_seed_decides():
     assert (rows != draw_pairs("paper", LABELS, TARGETS, seed=5)).any()
 
 
+@pytest.mark.parametrize("design", ("paper", "paper-unordered"))
+def test_the_draws_are_those_of_one_triple_after_the_other(design):
+    """A seed means what it says: i, j and target in turn, and once more where the triple is not new."""
+    labels, targets, repeats = np.repeat(np.arange(3), [4, 6, 3]), np.array([8, 2]), 3
+    rng = np.random.default_rng(7)
+    expected, seen = [], set()
+    for a in range(3):
+        for b in range(a if design == "paper-unordered" else 0, 3):
+            groups = np.flatnonzero(labels == a), np.flatnonzero(labels == b), targets
+            for _ in range(repeats):
+                while True:
+                    i, j, target = (int(rng.choice(group)) for group in groups)
+                    if i != j and (min(i, j), max(i, j), target) not in seen:
+                        break
+                seen.add((min(i, j), max(i, j), target))
+                expected.append((i, j, target))
+    np.testing.assert_array_equal(draw_pairs(design, labels, targets, repeats=repeats, seed=7), expected)
+
+
 def test_small_supply_is_used_up_but_not_exceeded():
     labels = np.array([0, 0, 1, 1])
     rows = draw_pairs("paper", labels, np.array([0]), repeats=1)

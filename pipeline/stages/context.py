@@ -113,6 +113,17 @@ def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.
     return np.flatnonzero(data.labels.target_labels == names.index(wanted))
 
 
+def chosen_targets(data: Data, wanted: str | list[int], key: str) -> NDArray[np.int64]:
+    """The targets that a setting names: "all", a class, or their numbers."""
+    if wanted == "all":
+        return np.arange(data.n_targets)
+    if isinstance(wanted, str):
+        return targets_of_class(data, wanted, f"{key} = {wanted!r}", key)
+    if max(wanted) >= data.n_targets:
+        raise BadInputError(f'{key} must be different numbers from 0 to {data.n_targets - 1}, or "all".')
+    return np.array(wanted, np.int64)
+
+
 @dataclass(frozen=True)
 class Fitted:
     """What the fit stage left: a datamodel whose column k belongs to target targets[k]."""
@@ -125,3 +136,12 @@ class Fitted:
         with np.load(result.folder / "datamodel.npz", allow_pickle=False) as arrays:
             datamodel = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
             return cls(datamodel, arrays["targets"])
+
+    def columns(self, targets: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
+        """(n_train, len(targets)): the weights of `targets`, which must be among the fitted ones."""
+        return self.datamodel.weight[:, self.places(targets)]
+
+    def places(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where `targets` stand among the fitted ones, which may be in any order."""
+        order = np.argsort(self.targets, kind="stable")
+        return np.asarray(order[np.searchsorted(self.targets[order], targets)])

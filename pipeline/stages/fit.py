@@ -14,7 +14,8 @@ from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.files import identity, save_arrays
-from pipeline.stages.context import Data, targets_of_class
+from pipeline.stages import designs
+from pipeline.stages.context import Data, chosen_targets
 
 if TYPE_CHECKING:
     from pipeline.stages.lasso_batches import LassoBatches
@@ -29,7 +30,7 @@ def settings(config: Config) -> dict[str, Any]:
     fit = config.fit
     chosen: dict[str, Any] = {"fit.mode": fit.mode, "fit.targets": fit.targets}
     if fit.targets == "needed":
-        chosen["test.target_class"] = config.test.target_class
+        chosen |= designs.settings_of_targets(config.test)
     if fit.mode == "lasso":
         names = ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
         return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
@@ -110,20 +111,10 @@ def _median(values: NDArray[np.float64]) -> float | None:
 
 
 def _targets(config: Config, data: Data) -> NDArray[np.int64]:
-    """The targets to fit: all, the given ones, those of a class, or those of the class that the test draws from."""
-    wanted = config.fit.targets
-    if wanted == "all":
-        return np.arange(data.n_targets)
-    if wanted == "needed":
-        return targets_of_class(
-            data, config.test.target_class, f'test.design "{config.test.design}"', "test.target_class"
-        )
-    if isinstance(wanted, str):
-        return targets_of_class(data, wanted, f"fit.targets = {wanted!r}", "fit.targets")
-    targets = np.array(wanted, np.int64)
-    if targets.max() >= data.n_targets:
-        raise BadInputError(f'fit.targets must be different numbers from 0 to {data.n_targets - 1}, or "all".')
-    return targets
+    """The targets to fit: those that the design can ask for, all, those of a class, or the given ones."""
+    if config.fit.targets == "needed":
+        return designs.needed_targets(config, data)
+    return chosen_targets(data, config.fit.targets, "fit.targets")
 
 
 def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[str, Any]]:

@@ -7,8 +7,7 @@ all rows (`fitted-….npz`). A file that is damaged is named, and its batch made
 from __future__ import annotations
 
 import warnings
-import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -21,10 +20,8 @@ from numpy.typing import NDArray
 from datamodels_inf.descent import Solution
 from datamodels_inf.lasso import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
-from pipeline.files import save_arrays
+from pipeline.stages.bench import Arrays, read_step, save_step
 from pipeline.stages.context import Data, progress_bar
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -111,20 +108,14 @@ class LassoBatches:
 
     def _kept(self, name: str, start: int, make: Callable[[], Arrays], advance: Callable[[float], object]) -> Arrays:
         """The arrays of a finished batch, or those that `make` makes now."""
-        path = self.bench / name
-        if path.is_file():
-            try:
-                with np.load(path, allow_pickle=False) as file:
-                    arrays = {key: file[key] for key in file.files}  # Reading checks the checksums of the archive.
-                advance(len(self.targets[start : start + BATCH]))
-                return arrays
-            except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-                self.say(f"{path} is damaged ({error}); its targets are fitted again")
+        found = read_step(self.bench / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
+        if found is not None:
+            advance(len(self.targets[start : start + BATCH]))
+            return found
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.
             made = make()
-        self.bench.mkdir(parents=True, exist_ok=True)
-        save_arrays(path, made)
+        save_step(self.bench / name, made)
         return made
 
 
