@@ -88,15 +88,15 @@ def test_top_tests_the_extremes_of_the_fitted_weights_and_records_its_design(pip
 def test_a_list_with_groups_agrees_with_the_library(pipeline, source, tmp_path):
     """Sizes are mixed in one family; every number is that of the library on dense masks."""
     path = tmp_path / "pairs.csv"
-    path.write_text("i,j,target\n1 2,3 4,5\n0,cat:3,1\n7,9,dog:0\ndog:0 dog:4,11 12,5\n9,7,1\n6,0,1\n")
+    path.write_text("i,j,target\n1 2,3 4,5\n0,cat:3,1\n7,9,dog:0\n8,3,5\ndog:0 dog:4,11 12,5\n9,7,1\n6,0,1\n")
     run = pipeline("test.design=list", f"test.file={path}", FOUR)
     result = run.run("test")
     tests = rows_of(result)
-    members = [(r["members_i"], r["members_j"], r["target"]) for r in tests[:4]]
+    members = [(r["members_i"], r["members_j"], r["target"]) for r in tests[:5]]
     # By target, and (6, 0) is (0, 6), (9, 7) is (7, 9) again.
-    assert members == [([0], [6], 1), ([7], [9], 1), ([1, 2], [3, 4], 5), ([1, 9], [11, 12], 5)]
+    assert members == [([0], [6], 1), ([7], [9], 1), ([1, 2], [3, 4], 5), ([8], [3], 5), ([1, 9], [11, 12], 5)]
     assert result.summary["design"]["n_repeated"] == 2
-    assert [r["method"] for r in tests] == [m for m in METHODS for _ in range(4)]
+    assert [r["method"] for r in tests] == [m for m in METHODS for _ in range(5)]
     weight, bias, targets = datamodel(run)
     assert targets == [1, 5]
     x, margins = held_out(source)
@@ -233,11 +233,16 @@ def table_bytes(result):
 
 def test_neither_chunks_nor_threads_change_a_byte_or_the_key(pipeline, tmp_path, monkeypatch):
     monkeypatch.setattr("pipeline.stages.tests_table.ROWS", 5)  # So that groups of rows cross chunks, too.
-    expected = table_bytes(pipeline(*PAIRS, threads=1).run("test"))
-    key = pipeline(*PAIRS).run("test").manifest["key"]
+    weight = released(tmp_path / "coarse")  # Whole margins and half weights: many ties, so that coins decide.
+    margins = tmp_path / "coarse" / "data" / "test_margins_50pct.npy"
+    np.save(margins, np.rint(np.load(margins)))
+    np.savez(tmp_path / "coarse.npz", weight=np.rint(2 * weight) / 2, bias=np.full(8, 2.0))
+    settings = (*PAIRS, f"source.folder={tmp_path / 'coarse'}", f"fit.file={tmp_path / 'coarse.npz'}")
+    expected = table_bytes(pipeline(*settings, threads=1).run("test"))
+    key = pipeline(*settings).run("test").manifest["key"]
     for chunk, threads in ((1, 2), (4, 1), (5, 2), (11, 2), (12, 1)):
         shutil.rmtree(tmp_path / "store" / "test")
-        result = pipeline(*PAIRS, f"test.chunk_pairs={chunk}", threads=threads).run("test")
+        result = pipeline(*settings, f"test.chunk_pairs={chunk}", threads=threads).run("test")
         assert table_bytes(result) == expected, (chunk, threads)
         assert result.manifest["key"] == key
     assert parquet.read_metadata(result.folder / "tests.parquet").num_row_groups == 4 * 3
