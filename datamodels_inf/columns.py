@@ -5,16 +5,17 @@ trained on both image j and image k is an AND and a count of bits,
 
     N_jk = #{m : M_mj = M_mk = 1} = popcount(column j & column k),
 
-exact, at 64 models a step. Sums Σ_m M_mj y_m are counted in the same way, bit by bit of y (`Planes`).
+exact, at 64 models a step. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), eight models a step.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ Item = TypeVar("Item")
 
 ROWS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 512
+SUMMED_AT_ONCE = 2048
 STEP = 64
 """Words of a part come in multiples of it, as `popcount` wants them."""
 BLOCK = 16
@@ -78,23 +80,30 @@ class ColumnBits:
         from datamodels_inf.lasso_kernels import count_common
 
         counts = np.empty((len(block), len(which)), np.int32)
-        # By columns first: a thread's columns then stay in its cache while all blocks pass by.
-        pieces = [slice(start, start + COLUMNS_AT_ONCE) for start in range(0, len(which), COLUMNS_AT_ONCE)]
         blocks = [slice(start, start + BLOCK) for start in range(0, len(block), BLOCK)]
 
-        def count(piece: slice) -> None:
+        def count(piece: slice) -> None:  # A thread's columns stay in its cache while all blocks pass by.
             for rows in blocks:
                 count_common(block[rows], self.words, which[piece], part.words.start, counts[rows, piece])
 
-        in_threads(count, pieces, self.threads)
+        in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
         return counts
 
-    def weighted_sums(self, planes: Planes, part: Part) -> Floats:
-        """(n_columns,): Σ_m M_mj y_m over the rows of a part."""
-        counts = self.common(planes.words, part, np.arange(self.n_columns)).astype(np.float64)
+    def weighted_sums(self, rounded: Sequence[Rounded], part: Part) -> Floats:
+        """(n_targets, n_columns): Σ_m M_mj y_m of each target over the rows of a part, exact in whole steps."""
+        from datamodels_inf.lasso_kernels import add_steps
+
+        steps = np.zeros((64 * (part.words.stop - part.words.start), len(rounded)), np.int64)
+        for t, y in enumerate(rounded):
+            steps[: part.n, t] = y.steps
+        totals = np.zeros((self.n_columns, len(rounded)), np.int64)
+
+        def add(piece: slice) -> None:
+            add_steps(self.words[piece], part.words.start, steps, totals[piece])
+
+        in_threads(add, even_slices(self.n_columns, SUMMED_AT_ONCE, self.threads), self.threads)
         sums = self.sums[0] if part is self.training else self.sums[1]
-        weighted: Floats = planes.offset * sums + planes.step * (2.0 ** np.arange(len(counts)) @ counts)
-        return weighted
+        return np.stack([y.offset * sums + y.step * totals[:, t] for t, y in enumerate(rounded)])
 
     def _transpose(self, bits: NDArray[np.uint8], first_word: int) -> None:
         from datamodels_inf.lasso_kernels import transpose_bits
@@ -107,23 +116,29 @@ class ColumnBits:
         _forget_pages(bits)
 
 
-class Planes:
-    """Numbers y as 32 planes of bits: y = offset + step·Σ_b 2^b·plane_b, the step a 2⁻³² of the range of y.
+class Rounded:
+    """Numbers y = offset + step·steps with whole steps from 0 to 2³² − 1, the step a 2⁻³² of the range of y.
 
     `values` is y rounded to that grid; a fit takes it for the data, so that sums over columns are exact.
     """
 
-    COUNT = 32
+    LAST = 2**32 - 1
 
     def __init__(self, y: Floats) -> None:
         self.offset = float(y.min())
-        self.step = (float(y.max()) - self.offset) / (2**self.COUNT - 1)
+        self.step = (float(y.max()) - self.offset) / self.LAST
         steps = np.zeros(y.size)
         if self.step > 0:
-            steps = np.minimum(np.rint((y - self.offset) / self.step), 2**self.COUNT - 1)
+            steps = np.minimum(np.rint((y - self.offset) / self.step), self.LAST)
         self.values: Floats = self.offset + self.step * steps
-        bits = steps.astype(np.uint32)
-        self.words: Words = np.stack([_pack(bits >> b & 1) for b in range(self.COUNT)])
+        self.steps: Ints = steps.astype(np.int64)
+
+
+def even_slices(count: int, most: int, threads: int) -> list[slice]:
+    """`count` items in slices of about the same length, at most `most`, and as many for each thread."""
+    number = threads * -(-count // (threads * most))
+    ends = [count * k // max(1, number) for k in range(number + 1)]
+    return [slice(start, stop) for start, stop in pairwise(ends) if stop > start]
 
 
 def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
@@ -145,13 +160,6 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def _words(rows: int) -> int:
     """So many that `popcount` can take them, STEP at a time."""
     return -(-rows // (64 * STEP)) * STEP
-
-
-def _pack(bits: NDArray[Any]) -> Words:
-    """Row r becomes bit r mod 64 of word r div 64."""
-    padded = np.zeros(64 * _words(bits.size), np.uint8)
-    padded[: bits.size] = bits
-    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 def _forget_pages(array: NDArray[Any]) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import BLOCK, COLUMNS_AT_ONCE, ColumnBits, in_threads
-from datamodels_inf.lasso_kernels import add_rows, count_rows, fill_gram
+from datamodels_inf.columns import BLOCK, COLUMNS_AT_ONCE, ColumnBits, even_slices, in_threads
+from datamodels_inf.lasso_kernels import add_rows, count_rows, fill_gram, mirror_rows
 
 ROWS_AT_ONCE = 256
 """Rows counted before they are stored: 51 MB of counts at 50,000 columns."""
@@ -158,11 +158,12 @@ class Gram:
                 some, places = missing[start : start + BLOCK], slots[start : start + BLOCK]
                 count_rows(words, some, piece, first, last, self._base, self._rows, places, MOST)
 
-        in_threads(
-            count, np.split(unknown, range(COLUMNS_AT_ONCE, unknown.size, COLUMNS_AT_ONCE)), self.columns.threads
-        )
-        if known.size:
-            self._rows[slots[:, None], known] = self._rows[self._slot[known][:, None], missing].T
+        def mirror(piece: Ints) -> None:
+            mirror_rows(self._rows, self._slot[piece], piece, slots, missing)
+
+        for work, columns in ((count, unknown), (mirror, known)):
+            threads = self.columns.threads
+            in_threads(work, [columns[some] for some in even_slices(columns.size, COLUMNS_AT_ONCE, threads)], threads)
         self.counted += missing.size
         self._note_beyond(missing)
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import ColumnBits, Planes
+from datamodels_inf.columns import ColumnBits, Rounded
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.gram import Gram
@@ -184,7 +184,7 @@ class Lasso:
             raise ValueError("`validation_rows` must be at least 1 to choose λ, but it is 0.")
         choices: list[Choice] = []
         for batch in _batches(margins):
-            walks = [_Walk(self, target, self._patience, progress) for target in batch]
+            walks = self._walks(batch, self._patience, progress)
             self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
             choices += [walk.choice() for walk in walks]
         self._warn([float(choice.gap.max()) for choice in choices])
@@ -200,7 +200,7 @@ class Lasso:
         self.gram.take_all_rows()
         fits: list[Fit] = []
         for batch in _batches(margins):
-            walks = [_Walk(self, target, 1, progress) for target in batch]
+            walks = self._walks(batch, 1, progress)
             begin = starts[len(fits) : len(fits) + len(walks)]
             self._run([walk.refit(start) for walk, start in zip(walks, begin, strict=True)])
             fits += [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
@@ -215,7 +215,7 @@ class Lasso:
         fits: list[list[Fit]] = []
         mse: list[list[float]] = []
         for batch in _batches(margins):
-            walks = [_Walk(self, target, None) for target in batch]
+            walks = self._walks(batch, None)
             steps = [self._lambdas(walk.moments) for walk in walks] if given is None else given.T[len(fits) :]
             self._run([walk.descent(lambdas) for walk, lambdas in zip(walks, steps, strict=False)])
             fits += [[self._fit(solution, walk.moments) for solution in walk.solutions] for walk in walks]
@@ -223,18 +223,21 @@ class Lasso:
         self._warn([fit.gap for path in fits for fit in path])
         return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
 
-    def moments(self, y: Floats) -> Moments:
-        """c, y2 and ȳ over the rows that the Gram matrix counts."""
-        columns = self._columns
-        parts = [(y[: self._split], columns.training)]
-        parts += [(y[self._split :], columns.validation)] if self.gram.all_rows and columns.validation.n else []
-        planes = [Planes(values) for values, _ in parts]
-        sums = [columns.weighted_sums(plane, part) for plane, (_, part) in zip(planes, parts, strict=True)]
-        values = np.concatenate([plane.values for plane in planes])
-        mean = float(values.mean())
-        y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
-        c = (np.sum(sums, axis=0) - self.gram.sums * mean) * self.gram.scale / np.sqrt(self.gram.n)
-        return Moments(c if y2 > 0 else np.zeros_like(c), y2, mean)
+    def moments(self, targets: Sequence[Floats]) -> list[Moments]:
+        """c, y2 and ȳ of each target over the rows that the Gram matrix counts."""
+        columns, gram = self._columns, self.gram
+        rows = [(slice(0, self._split), columns.training)]
+        rows += [(slice(self._split, self.n), columns.validation)] if gram.all_rows and columns.validation.n else []
+        parts = [([Rounded(y[some]) for y in targets], part) for some, part in rows]
+        sums = np.sum([columns.weighted_sums(rounded, part) for rounded, part in parts], axis=0)
+        results = []
+        for t in range(len(targets)):
+            values = np.concatenate([rounded[t].values for rounded, _ in parts])
+            mean = float(values.mean())
+            y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
+            c = (sums[t] - gram.sums * mean) * gram.scale / np.sqrt(gram.n)
+            results.append(Moments(c if y2 > 0 else np.zeros_like(c), y2, mean))
+        return results
 
     def validation_mse(self, solution: Solution, moments: Moments, y: Floats) -> float:
         """Mean squared error of a solution on the validation rows of y; NaN where there are none."""
@@ -280,6 +283,10 @@ class Lasso:
                 stacklevel=3,
             )
 
+    def _walks(self, batch: list[Floats], patience: int | None, progress: Progress | None = None) -> list[_Walk]:
+        moments = self.moments(batch)
+        return [_Walk(self, y, own, patience, progress) for y, own in zip(batch, moments, strict=True)]
+
     def _run(self, descents: Sequence[Descent]) -> None:
         run_all(descents, self.gram, self._local_bytes, self._threads)
 
@@ -292,9 +299,11 @@ def _batches(margins: Margins) -> Iterator[list[Floats]]:
 class _Walk:
     """What one target meets on its path, and when it stops: when the validation error has ceased to improve."""
 
-    def __init__(self, lasso: Lasso, y: Floats, patience: int | None, progress: Progress | None = None) -> None:
+    def __init__(
+        self, lasso: Lasso, y: Floats, moments: Moments, patience: int | None, progress: Progress | None
+    ) -> None:
         self._lasso, self._y, self._patience, self._progress = lasso, y, patience, progress
-        self.moments = lasso.moments(y)
+        self.moments = moments
         self.solutions: list[Solution] = []
         """All of them without patience, or else the best so far."""
         self.mse: list[float] = []

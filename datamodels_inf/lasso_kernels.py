@@ -17,6 +17,7 @@ MOST = 32767
 """Counts are kept as int16; what lies beyond is cut off here and added again by `Gram`."""
 
 TILE = 1024
+MIRRORED = 32
 
 
 @njit(nogil=True, cache=True)
@@ -43,6 +44,16 @@ def count_rows(
 
 
 @njit(nogil=True, cache=True)
+def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: Ints) -> None:
+    """rows[slots[b], which[i]] = rows[sources[i], features[b]]: the matrix is symmetric, sources[i] is row which[i]."""
+    for start in range(0, slots.size, MIRRORED):  # So few rows are written to at a time that they stay in the cache.
+        for i in range(which.size):
+            source, j = rows[sources[i]], which[i]
+            for b in range(start, min(start + MIRRORED, slots.size)):
+                rows[slots[b], j] = source[features[b]]
+
+
+@njit(nogil=True, cache=True)
 def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
     """Row r, column 8b + c of `bits`, packed as np.packbits does, becomes bit r mod 64 of words[8b + c, first + r/64].
 
@@ -66,6 +77,37 @@ def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
                 for c in range(min(8, words.shape[0] - 8 * b)):
                     column = (x >> np.uint64(8 * (7 - c))) & np.uint64(255)
                     words[8 * b + c, word] |= column << shift
+
+
+@njit(nogil=True, cache=True)
+def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
+    """totals[j, t] += Σ_r bit r of words[j, first:] · steps[r, t]; `steps` has 64 rows a word.
+
+    Eight bits of a column stand for one of 256 subsets of eight rows, whose sums are tabled once for all columns.
+    """
+    tables = np.zeros((4, 256, steps.shape[1]), np.int64)
+    a, b, c, d = tables
+    byte = np.uint64(255)
+    for start in range(0, steps.shape[0], 32):
+        for table in range(4):
+            _table_sums(steps[start + 8 * table : start + 8 * table + 8], tables[table])
+        word, shift = first + start // 64, np.uint64(start % 64)
+        for j in range(totals.shape[0]):
+            x = words[j, word] >> shift
+            from_a, from_b = a[x & byte], b[(x >> np.uint64(8)) & byte]
+            from_c, from_d = c[(x >> np.uint64(16)) & byte], d[(x >> np.uint64(24)) & byte]
+            total = totals[j]
+            for t in range(total.size):
+                total[t] += (from_a[t] + from_b[t]) + (from_c[t] + from_d[t])
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _table_sums(steps: Ints, table: Ints) -> None:
+    """table[e] = Σ of the rows of `steps` whose bit is set in e."""
+    for b in range(8):
+        for e in range(1 << b):
+            for t in range(steps.shape[1]):
+                table[(1 << b) + e, t] = table[e, t] + steps[b, t]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})

@@ -34,6 +34,7 @@ _Shape = tuple[int, ...]
 _MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
 _MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
 _BLOCK_FLOATS = 2**22  # images of one block, 16 MB at most: they should stay in the processor's cache
+_SHOWN_AT_ONCE = 1024  # images whose features are made together
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 
 
@@ -141,6 +142,24 @@ def train_margins(
             if progress is not None:
                 progress(done)
     return margins
+
+
+def train_features(
+    images: NDArray[np.float32],
+    labels: NDArray[np.integer[Any]],
+    *,
+    recipe: Recipe,
+    seed: int,
+    n_classes: int,
+) -> NDArray[np.float32]:
+    """(n, features): what the layer before the last of one model, trained on all images, makes of each of them."""
+    images = _checked_images(images, "images")
+    one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
+    network = _network(recipe, images.shape[1:], n_classes)
+    job = _Job(network, recipe, seed, 1, network.inputs(images), one_hot)
+    with torch.no_grad():
+        ((_, _, weights),) = _train_block(job, np.ones((1, len(images)), np.bool_), 0)
+        return torch.cat([network.features(weights, x) for x in torch.split(job.inputs, _SHOWN_AT_ONCE)]).numpy()
 
 
 @dataclass(frozen=True)
@@ -277,6 +296,9 @@ class _Network(Protocol):
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
         """(models, classes, images), for images that all models share."""
 
+    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """(images, features): what the last layer of a block of one model sees."""
+
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
         """Write the gradient of sum(share * cross-entropy) to `out`; each model has images of its own."""
 
@@ -302,6 +324,9 @@ class _Softmax:
         W, b = weights
         return torch.baddbmm(b, W, x.mT.expand(len(W), -1, -1))
 
+    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        return x
+
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
         W, b = weights
         _layer_gradient(torch.baddbmm(b, W, x.mT).softmax(dim=1).sub_(y).mul_(share), x, out)
@@ -314,8 +339,15 @@ class _Mlp(_Softmax):
         self.shapes = [(hidden, features), (hidden, 1), (n_classes, hidden), (n_classes, 1)]
 
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        W1, b1, W2, b2 = weights
-        return torch.baddbmm(b2, W2, torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_())
+        W2, b2 = weights[2:]
+        return torch.baddbmm(b2, W2, self._hidden(weights, x))
+
+    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        return self._hidden(weights, x).squeeze(0).mT.contiguous()
+
+    def _hidden(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        W1, b1 = weights[:2]
+        return torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_()
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
         W1, b1, W2, b2 = weights
@@ -345,10 +377,13 @@ class _Convnet:
         return torch.tensor(images.reshape(len(images), *self.image))  # channels last: the fastest layout
 
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        K1, b1, K2, b2, W, b = (weight.squeeze(0) for weight in weights)
+        W, b = (weight.squeeze(0) for weight in weights[4:])
+        return functional.linear(self.features(weights, x), W, b).mT.unsqueeze(0)
+
+    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        K1, b1, K2, b2 = (weight.squeeze(0) for weight in weights[:4])
         h = functional.conv2d(x.permute(0, 3, 1, 2), K1, b1, stride=2, padding=1).relu()
-        h = functional.conv2d(h, K2, b2, stride=2, padding=1).relu()
-        return functional.linear(h.flatten(1), W, b).mT.unsqueeze(0)
+        return functional.conv2d(h, K2, b2, stride=2, padding=1).relu().flatten(1)
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
         leaves = [weight.detach().requires_grad_() for weight in weights]

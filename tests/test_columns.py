@@ -8,13 +8,12 @@ from naive_lasso import (
     naive_add_columns,
     naive_count_common,
     naive_transpose_bits,
-    pack_words,
     unpack_words,
 )
 
-from datamodels_inf import PackedMasks, columns
-from datamodels_inf.columns import ColumnBits, Planes, in_threads
-from datamodels_inf.lasso_kernels import add_columns, count_common, count_rows, transpose_bits
+from datamodels_inf import PackedMasks
+from datamodels_inf.columns import ColumnBits, Rounded, even_slices, in_threads
+from datamodels_inf.lasso_kernels import add_columns, add_steps, count_common, count_rows, mirror_rows, transpose_bits
 
 SHAPES = [(1, 1), (7, 9), (8, 8), (9, 7), (63, 64), (64, 65), (65, 3), (511, 10), (512, 17), (513, 1), (1100, 13)]
 
@@ -126,39 +125,61 @@ def test_weighted_sums_are_exact(threads):
     y[[0, 500]], y[[1, 501]] = 0.0, (2**32 - 1) / 2**18  # A grid of 2⁻¹⁸: every value of y lies on it.
     y = np.clip(y, 0.0, None)
     for part, rows in ((bits.training, slice(0, 500)), (bits.validation, slice(500, 777))):
-        planes = Planes(y[rows])
-        np.testing.assert_array_equal(planes.values, y[rows])
-        np.testing.assert_array_equal(bits.weighted_sums(planes, part), y[rows] @ masks[rows])
+        targets = [Rounded(values[rows]) for values in (y, np.zeros(777), 4.0 * y)]
+        np.testing.assert_array_equal(targets[0].values, y[rows])
+        expected = y[rows] @ masks[rows]
+        np.testing.assert_array_equal(bits.weighted_sums(targets, part), [expected, 0.0 * expected, 4.0 * expected])
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200), offset=st.sampled_from([0.0, 1e5, -3e7]))
-def test_planes_hold_y_to_a_part_in_two_to_the_33(values, offset):
+def test_rounded_holds_y_to_a_part_in_two_to_the_33(values, offset):
     y = np.array(values) + offset
-    planes = Planes(y)
-    assert planes.words.shape == (32, 64)
-    spread = float(np.ptp(y))
-    np.testing.assert_allclose(planes.values, y, rtol=1e-15, atol=spread * 2.0**-33 * (1 + 1e-6))
-    steps = 2.0 ** np.arange(32) @ unpack_words(planes.words)
-    assert not steps[y.size :].any()
-    np.testing.assert_allclose(planes.offset + planes.step * steps[: y.size], planes.values, rtol=1e-15)
+    rounded = Rounded(y)
+    assert ((rounded.steps >= 0) & (rounded.steps < 2**32)).all()
+    np.testing.assert_allclose(rounded.values, y, rtol=1e-15, atol=float(np.ptp(y)) * 2.0**-33 * (1 + 1e-6))
+    np.testing.assert_allclose(rounded.offset + rounded.step * rounded.steps, rounded.values, rtol=1e-15)
 
 
-def test_planes_of_a_constant_and_of_float16():
-    constant = Planes(np.full(70, 0.1))
+def test_rounded_constant_and_float16():
+    constant = Rounded(np.full(70, 0.1))
     assert (constant.values == 0.1).all()
-    assert not constant.words.any()
+    assert not constant.steps.any()
     y = np.random.default_rng(0).standard_normal(1000).astype(np.float16).astype(np.float64)
-    np.testing.assert_allclose(Planes(y).values, y, atol=np.ptp(y) * 2.0**-33 * (1 + 1e-6))
+    np.testing.assert_allclose(Rounded(y).values, y, atol=np.ptp(y) * 2.0**-33 * (1 + 1e-6))
 
 
-def test_pack_is_the_layout_of_the_naive_twin():
-    for n in (1, 63, 64, 65, 130):
-        bools = random_masks(n, 1, n)[:, 0]
-        packed = columns._pack(bools)
-        assert packed.size == 64
-        np.testing.assert_array_equal(packed[: -(-n // 64)], pack_words(bools))
-        assert not packed[-(-n // 64) :].any()
+@pytest.mark.parametrize(
+    ("d", "width", "first", "n_targets"), [(1, 1, 0, 1), (7, 3, 2, 5), (40, 9, 1, 16), (3, 2, 0, 0)]
+)
+def test_add_steps_equals_its_naive_twin(d, width, first, n_targets):
+    words = random_words((d, first + width + 1), 8)
+    rng = np.random.default_rng(9)
+    steps, totals = rng.integers(0, 2**32, (64 * width, n_targets)), rng.integers(0, 99, (d, n_targets))
+    expected = totals + unpack_words(words[:, first : first + width]).astype(np.int64) @ steps
+    add_steps(words, first, steps, totals)
+    np.testing.assert_array_equal(totals, expected)
+
+
+def test_mirror_rows_reads_the_other_half_of_a_symmetric_matrix():
+    rng = np.random.default_rng(10)
+    rows = rng.integers(-99, 99, (90, 200)).astype(np.int16)
+    slots, known_slots = np.split(rng.permutation(90), [40])
+    features, known = np.split(rng.permutation(200)[:90], [40])
+    expected = rows.copy()
+    expected[slots[:, None], known] = rows[known_slots[:, None], features].T
+    mirror_rows(rows, known_slots, known, slots, features)
+    np.testing.assert_array_equal(rows, expected)
+
+
+@pytest.mark.parametrize(("count", "most", "threads"), [(0, 5, 2), (1, 5, 2), (10, 5, 2), (11, 5, 2), (5000, 512, 3)])
+def test_even_slices_cover_all_and_are_even(count, most, threads):
+    slices = even_slices(count, most, threads)
+    assert [k for s in slices for k in range(count)[s]] == list(range(count))
+    lengths = [s.stop - s.start for s in slices]
+    assert max(lengths, default=0) <= most
+    assert max(lengths, default=0) - min(lengths, default=0) <= 1
+    assert count < threads or len(slices) % threads == 0
 
 
 @pytest.mark.parametrize("threads", (1, 4))

@@ -11,7 +11,7 @@ from naive_lasso import lambda_max, naive_choice, objective, relative_gap, sciki
 
 from datamodels_inf import PackedMasks, descent
 from datamodels_inf import lasso as lasso_module
-from datamodels_inf.columns import Planes
+from datamodels_inf.columns import Rounded
 from datamodels_inf.gram import Gram
 from datamodels_inf.lasso import Lasso, as_datamodel, count_validation_rows, fit_lasso, lasso_path
 
@@ -40,7 +40,7 @@ def standardised_weights(fit, masks):
 def rounded(y, split=None):
     """The margins as a fit takes them: to 24 bits of their range, each part on its own."""
     split = len(y) if split is None else split
-    return np.concatenate([Planes(part).values for part in (y[:split], y[split:]) if part.size])
+    return np.concatenate([Rounded(part).values for part in (y[:split], y[split:]) if part.size])
 
 
 def check_fit(fit, masks, y, tolerance, weights=True, split=None):
