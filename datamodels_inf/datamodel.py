@@ -131,7 +131,7 @@ class Datamodel:
             y, predicted = _float64("margins", margins[:, targets]), self._predict(packed, targets)
             quality.mse[targets] = np.mean((y - predicted) ** 2, axis=0)
             quality.constant_mse[targets] = _variance(y)
-            quality.spearman[targets] = _spearman(y, predicted)
+            quality.spearman[targets] = spearman(y, predicted)
         quality.r2[:] = 1 - _ratio(quality.mse, quality.constant_mse)
         return quality
 
@@ -184,7 +184,7 @@ def detect_coding(
     return CodingReport("mask" if mask <= signed else "signed", mask, signed, constant)
 
 
-def _spearman(y: Floats, predicted: Floats) -> Floats:
+def spearman(y: Floats, predicted: Floats) -> Floats:
     """Pearson's correlation of the average ranks, column by column; NaN where either is constant."""
     from scipy.stats import rankdata  # Slow to import.
 

@@ -147,19 +147,24 @@ def train_margins(
 def train_features(
     images: NDArray[np.float32],
     labels: NDArray[np.integer[Any]],
+    others: NDArray[np.float32],
     *,
     recipe: Recipe,
     seed: int,
     n_classes: int,
-) -> NDArray[np.float32]:
-    """(n, features): what the layer before the last of one model, trained on all images, makes of each of them."""
-    images = _checked_images(images, "images")
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What the layer before the last of one model, trained on all `images`, makes of each of them, and of `others`."""
+    images, others = _checked_images(images, "images"), _checked_images(others, "others")
     one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
     network = _network(recipe, images.shape[1:], n_classes)
     job = _Job(network, recipe, seed, 1, network.inputs(images), one_hot)
     with torch.no_grad():
         ((_, _, weights),) = _train_block(job, np.ones((1, len(images)), np.bool_), 0)
-        return torch.cat([network.features(weights, x) for x in torch.split(job.inputs, _SHOWN_AT_ONCE)]).numpy()
+        of_images, of_others = (
+            torch.cat([network.features(weights, x) for x in torch.split(inputs, _SHOWN_AT_ONCE)]).numpy()
+            for inputs in (job.inputs, network.inputs(others))
+        )
+    return of_images, of_others
 
 
 @dataclass(frozen=True)

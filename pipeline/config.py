@@ -38,16 +38,20 @@ def _check_targets(key: str, word: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _check_images(value: Any) -> Any:
+def _check_images(key: str) -> BeforeValidator:
     """Numbers, or class and position; whether there is such an image, the data must say."""
-    items = value if isinstance(value, list) else [value]
-    named = [isinstance(item, str) and re.fullmatch(r".+:\d+", item) for item in items]
-    if not all(name or (type(item) is int and item >= 0) for name, item in zip(named, items, strict=True)):
-        raise ValueError(
-            f'test.images = {value!r}: it must be a list of whole numbers from 0, or of texts such as "dog:12" for '
-            "image 12 of class dog, from 0"
-        )
-    return items
+
+    def check(value: Any) -> Any:
+        items = value if isinstance(value, list) else [value]
+        named = [isinstance(item, str) and re.fullmatch(r".+:\d+", item) for item in items]
+        if not all(name or (type(item) is int and item >= 0) for name, item in zip(named, items, strict=True)):
+            raise ValueError(
+                f'{key} = {value!r}: it must be a list of whole numbers from 0, or of texts such as "dog:12" for '
+                "image 12 of class dog, from 0"
+            )
+        return items
+
+    return BeforeValidator(check)
 
 
 class Section(BaseModel):
@@ -126,7 +130,7 @@ class Test(Section):
     versus: Annotated[list[Versus], BeforeValidator(_as_list), Field(min_length=1)] = ["hurters", "helpers", "random"]
     random_partners: Count = 5
     file: Path | None = None
-    images: Annotated[list[int | str], BeforeValidator(_check_images)] = []
+    images: Annotated[list[int | str], _check_images("test.images")] = []
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -161,6 +165,42 @@ class Test(Section):
         return self
 
 
+class Robustness(Section):
+    """Which findings, or which pair, are tested again with look-alikes of their images; nothing unless one is named."""
+
+    top: Annotated[int, Field(ge=0, strict=True)] = 0
+    findings: list[Count] = []
+    pair: Annotated[list[int | str], _check_images("robustness.pair")] = []
+    targets: list[Annotated[int, Field(ge=0, strict=True)]] = []
+    n_targets: Count = 5
+    neighbours: Count = 5
+    metric: Literal["pixels", "features", "influence"] = "pixels"
+    embeddings: Path | None = None
+    same_class: bool = True
+    method: Method | None = None
+    split: bool = False
+    seed: Annotated[int, Field(ge=0, strict=True)] = 0
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.top or self.findings or self.pair)
+
+    @model_validator(mode="after")
+    def _one_question(self) -> Robustness:
+        if sum(map(bool, (self.top, self.findings, self.pair))) > 1:
+            raise ValueError("only one of robustness.top, robustness.findings and robustness.pair may be given")
+        if self.pair and len(self.pair) != 2:
+            raise ValueError("robustness.pair must be two images")
+        if self.embeddings is not None and self.metric != "features":
+            raise ValueError("robustness.embeddings is for robustness.metric 'features'")
+        if self.split and self.pair:
+            raise ValueError("robustness.split is for findings: a pair that you name was not selected on the masks")
+        for name in ("findings", "targets"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"robustness.{name} must not name one twice")
+        return self
+
+
 class Report(Section):
     """What the report is called and how much it shows."""
 
@@ -173,6 +213,7 @@ class Config(Section):
     source: Source = Source()
     fit: Fit = Fit()
     test: Test = Test()
+    robustness: Robustness = Robustness()
     report: Report = Report()
 
     @model_validator(mode="after")
@@ -180,6 +221,8 @@ class Config(Section):
         comes_with_source = self.source.kind == "madrylab" or self.source.weights_url is not None
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
             raise ValueError("fit.file must name a .pt or .npz file of weights when fit.mode is 'load'")
+        if self.robustness.method == "contrast" and self.test.tau > 0:
+            raise ValueError("robustness.method 'contrast' needs test.tau = 0: its test is valid only there")
         return self
 
 

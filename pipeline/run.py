@@ -10,11 +10,18 @@ from typing import Any, Literal, TypeAlias, get_args
 from pipeline.cache import Result, Spec, Store
 from pipeline.config import Config
 from pipeline.files import PART, file_digest, human_bytes, make_folder, whole_file
-from pipeline.stages import download, fit, report, test
+from pipeline.stages import download, features, fit, report, robustness, test
 
-Stage: TypeAlias = Literal["download", "fit", "test", "report"]
+Stage: TypeAlias = Literal["download", "fit", "test", "features", "robustness", "report"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
-MODULES: dict[Stage, Any] = {"download": download, "fit": fit, "test": test, "report": report}
+MODULES: dict[Stage, Any] = {
+    "download": download,
+    "fit": fit,
+    "test": test,
+    "features": features,
+    "robustness": robustness,
+    "report": report,
+}
 
 
 class Pipeline:
@@ -47,11 +54,19 @@ class Pipeline:
     def specs(self) -> Iterator[tuple[Stage, Spec]]:
         """Every stage's recipe, in order; known before anything runs."""
         keys: dict[str, str] = {}
-        for name in STAGES:
+        for name in self.stages():
             module = MODULES[name]
-            spec = Spec(name, module.VERSION, module.settings(self.config), dict(keys))
+            inputs = {"download": keys["download"]} if name == "features" else dict(keys)
+            spec = Spec(name, module.VERSION, module.settings(self.config), inputs)
             keys[name] = spec.key
             yield name, spec
+
+    def stages(self) -> list[Stage]:
+        """The stages of this configuration: those of the robustness re-runs only if there are any."""
+        asked = self.config.robustness
+        left_out = {"features", "robustness"} if not asked.wanted else set()
+        left_out |= {"features"} if asked.metric != "features" or asked.embeddings is not None else set()
+        return [name for name in STAGES if name not in left_out]
 
     def run(self, last: Stage) -> Result:
         """Run or find every stage up to `last`; publish the report if that is the last one."""
@@ -61,7 +76,7 @@ class Pipeline:
         with self.store.locked(self.say):
             results: dict[str, Result] = {}
             for name, spec in self.specs():
-                results[name] = self._stage(name, spec, results)
+                results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
                 if name == last:
                     break
             if last == "report":
@@ -92,6 +107,21 @@ class Pipeline:
         if name == "test":
             fitted = Fitted.of(inputs["fit"])
             return test.run(self.config, data, fitted, folder, bench, threads=self.threads, quiet=self.quiet, say=say)
+        if name == "features":
+            return features.run(data, folder)
+        if name == "robustness":
+            return robustness.run(
+                self.config,
+                data,
+                Fitted.of(inputs["fit"]),
+                inputs["test"].folder / "tests.parquet",
+                inputs["features"].folder if "features" in inputs else None,
+                folder,
+                bench,
+                threads=self.threads,
+                quiet=self.quiet,
+                say=say,
+            )
         return report.run(self.config, inputs, folder, self.quiet, self.command)
 
     def _publish(self, result: Result) -> None:
@@ -126,6 +156,10 @@ def describe(result: Result) -> str:
         words = f"{s['n_targets']:,} targets, median held-out R² {quality}"
     elif stage == "test":
         words = f"{s['n_tests']:,} pairs by {', '.join(s['methods'])}"
+    elif stage == "features":
+        words = f"{s['n_features']:,} features of {s['n_train']:,} images"
+    elif stage == "robustness":
+        words = f"{len(s['cases'])} pairs made again by {s['method']}, {s['n_tests']:,} tests"
     else:
         words = ", ".join(f"{count} findings by {method}" for method, count in s["n_findings"].items())
     return f"{words}; {human_bytes(result.n_bytes)}"

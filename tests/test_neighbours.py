@@ -83,8 +83,9 @@ def test_features_tell_classes_apart(architecture):
     images[labels == 0, 1:3, 1:3] += 1.0
     images[labels == 1, 5:7, 5:7] += 1.0
     recipe = Recipe(architecture, hidden=8, steps=60, learning_rate=0.02)
-    features = train_features(images, labels, recipe=recipe, seed=5, n_classes=2)
-    again = train_features(images, labels, recipe=recipe, seed=5, n_classes=2)
+    features, of_others = train_features(images, labels, images[:7], recipe=recipe, seed=5, n_classes=2)
+    again, _ = train_features(images, labels, images[:7], recipe=recipe, seed=5, n_classes=2)
+    np.testing.assert_allclose(of_others, features[:7], rtol=1e-4, atol=1e-5)
     assert features.dtype == np.float32 and features.shape == (
         120,
         {"convnet": 64, "mlp": 8, "softmax": 64}[architecture],
