@@ -26,7 +26,7 @@ def cli() -> None:
     """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
 
 
-STAGE_NAMES = ("download", "fit", "test", "report")
+STAGE_NAMES = ("download", "fit", "test", "features", "robustness", "report")
 
 config_options = (
     click.option(
@@ -108,6 +108,42 @@ _stage_command("download", "download", "Stage 1: bring masks, margins and images
 _stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 _stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")
 _stage_command("report", "report", "Stages 1 to 4: correct for multiplicity and write the report.")
+
+
+@cli.command()
+@with_options(common_options)
+@click.option("--finding", type=click.IntRange(min=1), help="Its number among the findings of the method; default 1.")
+@click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position.")
+@click.option("--targets", help="Targets to test on, separated by commas.")
+@click.option("--n-targets", type=click.IntRange(min=1), help="Or how many to choose.  [default: 5]")
+@click.option("--neighbours", type=click.IntRange(min=1), help="Look-alikes of each image.  [default: 5]")
+@click.option("--metric", type=click.Choice(["pixels", "features", "influence"]), help="[default: pixels]")
+@click.option("--embeddings", type=click.Path(), help="Features of your own: .npy, a row for each training image.")
+@click.option("--method", type=click.Choice(["swap", "swap-exact", "paired", "contrast"]))
+@click.option("--split", is_flag=True, help="Find on one half of the held-out models, test again on the other.")
+def robustness(
+    overrides: tuple[str, ...],
+    finding: int | None,
+    pair: tuple[str, str] | None,
+    targets: str | None,
+    split: bool,
+    **options: Any,
+) -> None:
+    """Test a finding, or any pair, again with look-alikes of its images, beside controls (the paper's Table 2)."""
+    from pipeline.robustness_text import robustness_lines
+
+    if pair and finding:
+        raise BadInputError("--finding and --pair cannot both be given.")
+    asked: dict[str, Any] = {
+        name: options.pop(name) for name in ("n_targets", "neighbours", "metric", "embeddings", "method")
+    }
+    asked |= {"targets": f"[{targets}]" if targets else None, "split": "true" if split else None}
+    asked |= {"pair": [int(i) if i.isdigit() else i for i in pair]} if pair else {"findings": [finding or 1]}
+    asked["metric"] = asked["metric"] or ("features" if asked["embeddings"] else None)
+    own = tuple(f"robustness.{name}={value}" for name, value in asked.items() if value is not None)
+    made = _pipeline(overrides=(*overrides, *own), **options).run("robustness")
+    for line in robustness_lines(made):
+        click.echo(line)
 
 
 @cli.command()

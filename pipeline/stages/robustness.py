@@ -38,6 +38,8 @@ def settings(config: Config) -> dict[str, Any]:
     """What the re-runs depend on; which tests are findings is decided here, so the level and correction do too."""
     chosen = {f"robustness.{name}": value for name, value in config.robustness.model_dump(mode="json").items()}
     if config.robustness.embeddings is not None:
+        if not config.robustness.embeddings.is_file():
+            raise BadInputError(f"robustness.embeddings {config.robustness.embeddings} does not exist.")
         chosen["content of robustness.embeddings"] = identity(config.robustness.embeddings)
     return {**chosen, "test.alpha": config.test.alpha, "test.correction": config.test.correction}
 
