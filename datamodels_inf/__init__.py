@@ -1,6 +1,6 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?"""
 
-from datamodels_inf.contrast import Contrast, contrast, contrast_many
+from datamodels_inf.contrast import Contrast, ContrastResults, contrast, contrast_many
 from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues
@@ -19,10 +19,12 @@ from datamodels_inf.results import SwapTestResult, SwapTestResults
 from datamodels_inf.scores import AbsoluteResidual, SignedMargin, SquaredResidual
 from datamodels_inf.shift import ExchangeabilityReport, check_exchangeable, tau_x_gaussian
 from datamodels_inf.swap_test import swap_test, swap_test_many
+from datamodels_inf.targets import Target, prepare_targets
 
 __all__ = [
     "AbsoluteResidual",
     "Contrast",
+    "ContrastResults",
     "Datamodel",
     "ExchangeabilityReport",
     "PackedMasks",
@@ -32,6 +34,7 @@ __all__ = [
     "SquaredResidual",
     "SwapTestResult",
     "SwapTestResults",
+    "Target",
     "adjust_pvalues",
     "check_exchangeable",
     "contrast",
@@ -44,6 +47,7 @@ __all__ = [
     "paired_swap_test",
     "paired_swap_test_many",
     "plan",
+    "prepare_targets",
     "sufficient_gap",
     "swap_power",
     "swap_test",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from datamodels_inf.bit_columns import column_words, is_masks, used_columns
 from datamodels_inf.checks import Floats, Ints, check_features, check_integer, check_response, check_sample_size
 from datamodels_inf.coins import coin_keys, flip_coins
+from datamodels_inf.columns import in_threads
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import Features, LinearScore, columns_of
 
 Score: TypeAlias = Callable[[NDArray[np.generic], Floats], Floats]
+
+PAIRS_AT_ONCE = 4096
+"""What a thread takes at a time; changes no result."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +63,20 @@ class Comparison:
 
     Paired, sample m is compared with its own swap. Unpaired, sample m ≤ h with the swapped sample m + h; an odd last
     sample is dropped. Linear scores are compared by their keys, of which the score is an increasing function.
+
+    `f`: the predictor of every row where it is at hand; θ̂ of the score is on its grid then (`LinearScore.prepared`).
     """
 
-    def __init__(self, sample: Sample, score: Score, *, paired: bool) -> None:
+    def __init__(self, sample: Sample, score: Score, *, paired: bool, f: Floats | None = None) -> None:
         h = len(sample.y) // 2
         self.sample = sample if paired else sample[: 2 * h]
         self.paired = paired
         self.size = len(sample.y) if paired else h
         self._compared = slice(0, None) if paired else slice(h, None)
         if isinstance(score, LinearScore):
-            score = score.prepared(self.sample.x)
+            score = score.prepared(self.sample.x) if f is None else score
             _check_overflow(score, self.sample)
-            self._f = score.predictor(self.sample.x)
+            self._f = score.predictor(self.sample.x) if f is None else f[: len(self.sample.y)]
             self.untouched = score.key(self._f, self.sample.y)[: self.size]
             rounding = score.rounding(self.sample.x, self.sample.y)
             self.tolerance = rounding[: self.size] + rounding[self._compared]
@@ -127,35 +133,46 @@ class Comparison:
         check_integer("threads", threads, 1)
         if not isinstance(self.score, LinearScore):
             return self.count(pairs, seed)
-        from datamodels_inf.kernels import count_wins  # Brings Numba.
+        count = self._kernel(pairs, seed, threads)
+        wins, ties, coins = np.zeros((3, len(pairs)), np.int64)
 
-        offset, slope = self.score.affine(self.sample.y)
-        columns, position = _used_columns(self.sample.x, pairs)
-        left, right = (np.ascontiguousarray(position[:, side]) for side in (0, 1))
-        coefficients, keys = self.score.coefficients(pairs), coin_keys(pairs, seed or 0)
-        errors = self.score.error_coefficients(pairs) if not self.exact else np.zeros_like(coefficients)
-        absolute = self.score.absolute
+        def run(start: int) -> None:
+            part = slice(start, start + PAIRS_AT_ONCE)
+            wins[part], ties[part], coins[part] = count(part)
 
-        def run(part: slice) -> tuple[Ints, Ints, Ints]:
-            result: tuple[Ints, Ints, Ints] = count_wins(
-                offset, slope, self._f, absolute, self.tolerance, self.exact, self.paired, columns,
-                left[part], right[part], coefficients[part], errors[part], keys[part], seed is not None,
-            )  # fmt: skip
-            return result
-
-        bounds = np.linspace(0, len(pairs), threads + 1).astype(int)
-        with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(run, map(slice, bounds[:-1], bounds[1:])))
-        wins, ties, coins = (np.concatenate(column) for column in zip(*parts, strict=True))
+        in_threads(run, range(0, len(pairs), PAIRS_AT_ONCE), threads)
         return Counts(wins, ties, coins, self.size)
 
+    def _kernel(self, pairs: Ints, seed: int | None, threads: int) -> Callable[[slice], tuple[Ints, Ints, Ints]]:
+        """What counts a part of the pairs: on columns of bits for masks, on columns of numbers for any other x."""
+        from datamodels_inf.kernels import count_wins, count_wins_of_masks  # Bring Numba.
 
-def _used_columns(x: Features, pairs: Ints) -> tuple[NDArray[np.generic], Ints]:
-    """(the columns that occur in `pairs`, each contiguous, as uint8 or float64; `pairs` as positions among them)."""
-    used, position = np.unique(pairs, return_inverse=True)
-    columns = np.ascontiguousarray(columns_of(x, used).T)
-    narrow = columns.view(np.uint8) if columns.dtype == np.bool_ else columns.astype(np.float64, copy=False)
-    return narrow, position.reshape(pairs.shape)
+        assert isinstance(self.score, LinearScore)
+        x, f, score = self.sample.x, self._f, self.score
+        offset, slope = score.affine(self.sample.y)
+        used, left, right = used_columns(pairs)
+        coefficients, keys, flip = score.coefficients(pairs), coin_keys(pairs, seed or 0), seed is not None
+        if is_masks(x):
+            words = column_words(x, used, self._compared, threads)
+            offset, slope, f = offset[self._compared], slope[self._compared], f[self._compared]
+
+            def of_masks(part: slice) -> tuple[Ints, Ints, Ints]:
+                return count_wins_of_masks(
+                    self.untouched, offset, slope, f, score.absolute, words,
+                    left[part], right[part], coefficients[part], keys[part], flip,
+                )  # fmt: skip
+
+            return of_masks
+        columns = np.ascontiguousarray(columns_of(x, used).T, np.float64)
+        errors = score.error_coefficients(pairs) if not self.exact else np.zeros_like(coefficients)
+
+        def of_numbers(part: slice) -> tuple[Ints, Ints, Ints]:
+            return count_wins(
+                offset, slope, f, score.absolute, self.tolerance, self.exact, self.paired, columns,
+                left[part], right[part], coefficients[part], errors[part], keys[part], flip,
+            )  # fmt: skip
+
+        return of_numbers
 
 
 def swap_columns(x: NDArray[np.generic], pair: Ints) -> NDArray[np.generic]:

@@ -1,5 +1,7 @@
 """Compiled counts for linear scores: one pass of O(n) per pair, no copy of x, and seeded coins for ties.
 
+`count_wins` reads columns of numbers, `count_wins_of_masks` columns of bits (`bit_columns`): the same counts.
+
 Numba is slow to import; `datamodels_inf` imports this module only when many pairs are asked for.
 Coins are a hash of (seed, pair, sample) and not a stream, so that neither the order of the pairs nor the number of
 threads changes a result. `datamodels_inf.coins` holds the same hash in numpy.
@@ -127,4 +129,51 @@ def count_wins(
         ties[p] = size - won - lost
         if flip and ties[p] > 0:
             coins[p] = _count_heads(untouched, offset, slope, f, shift, absolute, tolerance, coin_keys[p])
+    return wins, ties, coins
+
+
+@njit(nogil=True, cache=True)
+def _add_shift_of_masks(shift: Floats, xi: Any, xj: Any, coefficient: float) -> None:
+    """shift += (x_j − x_i)·(θ̂_i − θ̂_j), x_i and x_j in words of 64 rows."""
+    for k in range(xi.size):
+        only_i, only_j = xi[k] & ~xj[k], xj[k] & ~xi[k]
+        part = shift[64 * k : 64 * k + 64]
+        for row in range(64):
+            bit = np.uint64(1) << np.uint64(row)
+            part[row] += (coefficient if only_j & bit else 0.0) - (coefficient if only_i & bit else 0.0)
+
+
+@njit(nogil=True, cache=True)
+def count_wins_of_masks(
+    untouched: Floats,
+    offset: Floats,
+    slope: Floats,
+    f: Floats,
+    absolute: bool,
+    words: Any,
+    left: Ints,
+    right: Ints,
+    coefficients: Floats,
+    coin_keys: Any,
+    flip: bool,
+) -> tuple[Ints, Ints, Ints]:
+    """`count_wins` for 0/1 masks: `words` and the other arrays are of the rows that are swapped and compared.
+
+    Nothing is rounded but the key itself, so there is no tolerance.
+    """
+    pairs, size = left.shape[0], f.size
+    shift, tolerance = np.zeros(64 * words.shape[1]), np.zeros(size)
+    wins, ties, coins = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+    won_unmoved, lost_unmoved = _count(untouched, offset, slope, f, shift[:size], absolute, tolerance)
+    for p in range(pairs):
+        won, lost = won_unmoved, lost_unmoved
+        shift[:] = 0.0
+        if coefficients[p].any():  # Else θ̂_i = θ̂_j, as the LASSO has it for most pairs: a swap moves nothing.
+            for k in range(left.shape[1]):
+                _add_shift_of_masks(shift, words[left[p, k]], words[right[p, k]], coefficients[p, k])
+            won, lost = _count(untouched, offset, slope, f, shift[:size], absolute, tolerance)
+        wins[p] = won
+        ties[p] = size - won - lost
+        if flip and ties[p] > 0:
+            coins[p] = _count_heads(untouched, offset, slope, f, shift[:size], absolute, tolerance, coin_keys[p])
     return wins, ties, coins

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from datamodels_inf.checks import (
+    Floats,
     Index,
     Ints,
     Rng,
@@ -22,6 +23,7 @@ from datamodels_inf.checks import (
     check_pairs,
     seed_of,
 )
+from datamodels_inf.columns import in_threads
 from datamodels_inf.comparison import Comparison, Counts, Sample, Score
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
@@ -72,7 +74,7 @@ def paired_swap_test(
     """
     sample = Sample.of(x, y)
     pair = check_pair(i, j, sample.d)
-    shift = _shift(tau, tau_x, pvalue)
+    shift = half_shift(tau, tau_x, pvalue)
     comparison = Comparison(sample, score, paired=True)
     seed = seed_of(rng)
     counts = comparison.count(pair, seed if shift > 0.0 else None)
@@ -94,14 +96,14 @@ def paired_swap_test_many(
     """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`."""
     sample = Sample.of(x, y)
     checked = check_pairs(pairs, sample.d)
-    shift = _shift(tau, tau_x, pvalue)
+    shift = half_shift(tau, tau_x, pvalue)
     comparison = Comparison(sample, score, paired=True)
     seed = seed_of(rng)
     counts = comparison.count_many(checked, seed if shift > 0.0 else None, threads)
-    return paired_results(comparison, checked, counts, shift, pvalue)
+    return paired_results(comparison, checked, counts, shift, pvalue, threads)
 
 
-def _shift(tau: float, tau_x: float, pvalue: str) -> float:
+def half_shift(tau: float, tau_x: float, pvalue: str) -> float:
     """τ′/2, how far P(D > 0) + ½P(D = 0) may be from ½ under H0."""
     check_choice("pvalue", pvalue, ("exact", "hoeffding", "signed-rank"))
     shift = (check_nonnegative("tau", tau) + check_nonnegative("tau_x", tau_x)) / 2.0
@@ -113,12 +115,14 @@ def _shift(tau: float, tau_x: float, pvalue: str) -> float:
     return shift
 
 
-def paired_results(comparison: Comparison, pairs: Ints, counts: Counts, shift: float, pvalue: str) -> SwapTestResults:
+def paired_results(
+    comparison: Comparison, pairs: Ints, counts: Counts, shift: float, pvalue: str, threads: int = 1
+) -> SwapTestResults:
     """Statistics and p-values from the counts of a paired comparison; coins are needed only for shift > 0."""
     n = counts.size
     statistic = (counts.wins + 0.5 * counts.ties) / n
     if pvalue == "signed-rank":
-        p = np.array([signed_rank_pvalue(comparison.differences(pair))[0] for pair in pairs], np.float64)
+        p = _signed_ranks(comparison, pairs, threads)
     elif pvalue == "hoeffding":
         p = hoeffding_pvalue(statistic, n, shift)
     elif shift == 0.0:
@@ -127,3 +131,13 @@ def paired_results(comparison: Comparison, pairs: Ints, counts: Counts, shift: f
         statistic = (counts.wins + counts.coins) / n
         p = binomial_pvalue(counts.wins + counts.coins, n, shift)
     return SwapTestResults(statistic, p, n, counts.ties)
+
+
+def _signed_ranks(comparison: Comparison, pairs: Ints, threads: int) -> Floats:
+    p = np.empty(len(pairs))
+
+    def rank(k: int) -> None:
+        p[k] = signed_rank_pvalue(comparison.differences(pairs[k]))[0]
+
+    in_threads(rank, range(len(pairs)), threads)
+    return p

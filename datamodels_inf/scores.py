@@ -32,7 +32,8 @@ LARGEST_EXACT_INTEGER = 1024
 
 def on_grid(theta: Floats) -> Floats:
     """θ rounded to multiples of q, where LARGEST_EXACT_INTEGER · Σ|θ| ≤ 2⁵² q."""
-    total = float(np.abs(theta).sum())
+    with np.errstate(over="ignore"):
+        total = float(np.abs(theta).sum())
     if total == 0.0 or not np.isfinite(total):
         return theta + 0.0
     exponent = int(np.ceil(np.log2(total))) + int(np.log2(LARGEST_EXACT_INTEGER)) - 52

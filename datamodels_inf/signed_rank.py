@@ -35,8 +35,8 @@ def signed_rank_pvalue(differences: Floats) -> tuple[float, int]:
     positive_sum = int(ranks[positive].sum()) if ranks is not None else 2 * int((np.flatnonzero(positive) + 1).sum())
     v = abs(2 * positive_sum - total)
     if n <= EXACT_UP_TO:
-        return _exact_tail(tuple(range(2, 2 * n + 2, 2)) if ranks is None else tuple(ranks.tolist()), v), n
-    return _normal_tail(n, ranks, v), n
+        return exact_tail(tuple(range(2, 2 * n + 2, 2)) if ranks is None else tuple(ranks.tolist()), v), n
+    return float(normal_tail(v, *_moments(n, ranks))), n
 
 
 def _doubled_midranks(ordered: NDArray[np.int64]) -> Ints | None:
@@ -49,7 +49,7 @@ def _doubled_midranks(ordered: NDArray[np.int64]) -> Ints | None:
     return np.repeat(starts + ends + 1, ends - starts)
 
 
-def _exact_tail(doubled_ranks: tuple[int, ...], v: int) -> float:
+def exact_tail(doubled_ranks: tuple[int, ...], v: int) -> float:
     """P(|V| ≥ v) under fair signs; ranks and v doubled."""
     law = _law_of_positive_sum(doubled_ranks)
     lower = (len(law) - 1 - v) // 2  # V = 2·(sum of the positive ranks) − total, and the law is symmetric.
@@ -68,24 +68,26 @@ def _law_of_positive_sum(doubled_ranks: tuple[int, ...]) -> Floats:
     return law
 
 
-def _normal_tail(n: int, doubled_ranks: Ints | None, v: int) -> float:
+def normal_tail(v: Ints | int, squares: Floats | float, fourths: Floats | float, half_step: Floats | float) -> Floats:
     """2·[Q(z) + max(0, κ₄/24·(z³ − 3z)·φ(z))], z = (|V| − c)/√Σr², κ₄ = −2Σr⁴/(Σr²)²; v doubled.
 
     c is half a step of V: 1 without ties. A group of ties of rank r moves V in steps of 2r, so where one group makes up
     a large part of V, c is its r. κ₄ < 0, so the true tail is lighter than the normal one beyond √3.
     """
+    z = np.maximum(0.0, (np.asarray(v) / 2.0 - half_step) / np.sqrt(squares))
+    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    edgeworth = -2.0 * fourths / np.square(squares) / 24.0 * (z**3 - 3.0 * z) * density
+    return np.asarray(np.minimum(1.0, 2.0 * (ndtr(-z) + np.maximum(0.0, edgeworth))))
+
+
+def _moments(n: int, doubled_ranks: Ints | None) -> tuple[float, float, float]:
+    """(Σr², Σr⁴, c) of the ranks."""
     if doubled_ranks is None:
         squares = n * (n + 1) * (2 * n + 1) / 6
-        fourths = squares * (3 * n * n + 3 * n - 1) / 5
-        half_step = 1.0
-    else:
-        squared = np.square(doubled_ranks / 2.0)
-        squares, fourths = float(squared.sum()), float(squared @ squared)
-        half_step = _half_step(doubled_ranks, squares)
-    z = max(0.0, (v / 2.0 - half_step) / np.sqrt(squares))
-    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-    edgeworth = -2.0 * fourths / squares**2 / 24.0 * (z**3 - 3.0 * z) * density
-    return float(min(1.0, 2.0 * (ndtr(-z) + max(0.0, edgeworth))))
+        return squares, squares * (3 * n * n + 3 * n - 1) / 5, 1.0
+    squared = np.square(doubled_ranks / 2.0)
+    total = float(squared.sum())
+    return total, float(squared @ squared), _half_step(doubled_ranks, total)
 
 
 def _half_step(doubled_ranks: Ints, squares: float) -> float:

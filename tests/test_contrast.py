@@ -1,10 +1,19 @@
-"""The contrast: its definition, its interval, its words."""
+"""The contrast: its definition, its interval, its words; many at once."""
+
+import sys
+from dataclasses import astuple
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_ind
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import naive_contrast, naive_residuals, naive_welch
+from scipy.stats import ttest_ind, wilcoxon
 
-from datamodels_inf import SquaredResidual, contrast, paired_swap_test
+from datamodels_inf import Contrast, PackedMasks, SquaredResidual, contrast, contrast_many, paired_swap_test
+
+RUNS = settings(max_examples=60, deadline=None, derandomize=True)
+FIELDS = ("estimate", "low", "high", "pvalue", "statistic", "n_informative")
 
 
 def sample(seed, n=600, d=15):
@@ -108,7 +117,7 @@ def test_too_few_informative_masks():
     assert (constant.estimate, constant.interval) == (-1.0, (-np.inf, np.inf))  # Nothing tells how much it varies.
 
 
-@pytest.mark.parametrize("scale", (1e-160, 1e-100, 1e80, 1e150))
+@pytest.mark.parametrize("scale", (1e-160, 1e-100, 1e80, 1e150, 1e300))
 def test_any_scale(scale):
     x, y, theta = sample(2)
     a, b = contrast(x, y, 0, 1, theta=theta), contrast(x, scale * y, 0, 1, theta=scale * theta)
@@ -127,3 +136,177 @@ def test_bad_input(change, sentence):
     x, y, theta = sample(0)
     with pytest.raises(ValueError, match=sentence):
         contrast(**{"x": x, "y": y, "i": 2, "j": 9, "theta": theta, **change})
+
+
+# Many pairs at once: the compiled path.
+
+
+def arrays(results):
+    return np.stack([getattr(results, name) for name in FIELDS])
+
+
+def case(seed, n, d=9, *, kind="coarse"):
+    """Masks, responses, weights: in quarters with ties and zeros everywhere, real, or with huge responses."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, d)) < rng.uniform(0.2, 0.8)
+    if kind == "coarse":
+        return x, rng.integers(-4, 5, n) / 4, rng.integers(-2, 3, d) / 4
+    theta = rng.standard_normal(d) * 10.0 ** rng.integers(-3, 2, d)
+    if kind == "huge":  # y − b − f is rounded, and nearly all of it is tied once it is.
+        return x, 2.0**48 * np.abs(theta).sum() * rng.choice((-1.0, 1.0), n), theta
+    return x, x @ theta + rng.standard_normal(n), theta
+
+
+def all_pairs(d):
+    return np.array([(a, b) for a in range(d) for b in range(d) if a != b])
+
+
+@pytest.mark.parametrize("kind", ("coarse", "real", "huge"))
+@pytest.mark.parametrize("n", (2, 3, 7, 63, 64, 65, 200, 413, 900))
+def test_many_equal_the_naive_reference(n, kind):
+    """On both sides of EXACT_UP_TO, rows that fill their words and rows that do not."""
+    x, y, theta = case(n, n, kind=kind)
+    pairs = all_pairs(9)[:: 1 if n < 100 else 7]
+    results = contrast_many(x, y, pairs, theta=theta, bias=0.25, confidence=0.9)
+    expected = np.array([naive_contrast(x, y, i, j, theta, 0.25, 0.9) for i, j in pairs]).T
+    np.testing.assert_allclose(arrays(results), expected, rtol=1e-9, atol=1e-12 * np.abs(y).max())
+    np.testing.assert_array_equal(results.n_informative, expected[5])
+    np.testing.assert_array_equal(results.statistic, expected[4])
+    np.testing.assert_allclose(results.pvalue, expected[3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ("coarse", "real"))
+def test_many_groups_equal_the_naive_reference(kind):
+    x, y, theta = case(5, 700, kind=kind)
+    pairs = np.array([[[0, 1], [2, 3]], [[8, 4], [3, 0]], [[5, 6], [7, 1]]])
+    results = contrast_many(x, y, pairs, theta=theta)
+    expected = np.array([naive_contrast(x, y, i, j, theta) for i, j in pairs]).T
+    assert (expected[5] > 20).all()
+    np.testing.assert_allclose(arrays(results), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", (2, 40, 130, 500))
+def test_one_equals_many_on_every_kind_of_mask(n):
+    x, y, theta = case(n, n, kind="real")
+    pairs = all_pairs(9)
+    many = contrast_many(x, y, pairs, theta=theta)
+    for other in (x.astype(np.int8), x.astype(float), PackedMasks.from_bool(x)):
+        np.testing.assert_array_equal(arrays(contrast_many(other, y, pairs, theta=theta)), arrays(many))
+    for k in range(0, len(pairs), 5):
+        np.testing.assert_equal(astuple(contrast(x, y, *pairs[k], theta=theta)), astuple(many[k]))
+
+
+def test_results_are_structured():
+    x, y, theta = sample(0)
+    many = contrast_many(x, y, [(0, 1), (2, 3)], theta=theta, confidence=0.8)
+    assert (len(many), many.confidence) == (2, 0.8)
+    assert [isinstance(one, Contrast) for one in many] == [True, True]
+    assert many[1].interval == (many.low[1], many.high[1])
+    with pytest.raises(IndexError):
+        many[2]
+    assert len(contrast_many(x, y, np.empty((0, 2), int), theta=theta)) == 0
+
+
+@RUNS
+@given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.sampled_from(["coarse", "real", "huge"]))
+def test_exchanging_i_and_j_negates_exactly(seed, n, kind):
+    x, y, theta = case(seed, n, kind=kind)
+    pairs = all_pairs(9)
+    a, b = (contrast_many(x, y, p, theta=theta) for p in (pairs, pairs[:, ::-1]))
+    np.testing.assert_array_equal(b.estimate, -a.estimate)
+    np.testing.assert_array_equal((b.low, b.high), (-a.high, -a.low))
+    np.testing.assert_array_equal(b.pvalue, a.pvalue)
+    np.testing.assert_array_equal(b.n_informative, a.n_informative)
+    np.testing.assert_allclose(b.statistic, 1 - a.statistic, atol=1e-15)
+
+
+@RUNS
+@given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.sampled_from(["coarse", "real", "huge"]))
+def test_swapping_masks_changes_nothing_but_signs(seed, n, kind):
+    """What H0 rests on: D(swap(x), y) = −D(x, y) to the last bit, θ̂_i and θ̂_j being what they are."""
+    x, y, theta = case(seed, n, kind=kind)
+    a = contrast_many(x, y, [(0, 1)], theta=theta)
+    x[:, [0, 1]] = x[:, [1, 0]]
+    b = contrast_many(x, y, [(0, 1)], theta=theta)
+    np.testing.assert_array_equal((b.estimate, b.low, b.high), (-a.estimate, -a.high, -a.low))
+    np.testing.assert_array_equal(b.pvalue, a.pvalue)
+
+
+@RUNS
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 300),
+    st.integers(1, 4),
+    st.integers(1, 9),
+    st.randoms(use_true_random=False),
+)
+def test_threads_chunks_and_order_of_the_pairs_change_nothing(seed, n, threads, chunk, random):
+    x, y, theta = case(seed, n, kind="real")
+    pairs = all_pairs(9)[:30]
+    expected = arrays(contrast_many(x, y, pairs, theta=theta))
+    order = np.array(random.sample(range(30), 30))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["datamodels_inf.contrast"], "PAIRS_AT_ONCE", chunk)
+        shuffled = contrast_many(x, y, pairs[order], theta=theta, threads=threads)
+    np.testing.assert_array_equal(arrays(shuffled), expected[:, order])
+
+
+@pytest.mark.parametrize("n", (120, 3000))
+def test_pvalues_are_scipys(n):
+    x, y, theta = case(1, n, kind="real")
+    pairs = all_pairs(9)[::9]
+    results = contrast_many(x, y, pairs, theta=theta)
+    for (i, j), p in zip(pairs, results.pvalue, strict=True):
+        a, b = naive_residuals(x, y, i, j, theta, 0.0)
+        d = np.concatenate([a, -b])
+        exact = n == 120
+        expected = wilcoxon(d, method="exact" if exact else "approx", correction=True).pvalue
+        assert p == pytest.approx(expected, rel=1e-9 if exact else 0.02)
+
+
+def test_estimate_and_interval_survive_cancellation():
+    """Residuals of 10⁸ that vary by 1: against exact rational arithmetic."""
+    rng = np.random.default_rng(0)
+    x = rng.random((501, 4)) < 0.5
+    y = 1e8 + rng.standard_normal(501)
+    effect = contrast(x, y, 0, 1, theta=np.zeros(4))
+    estimate, low, high = naive_welch(y[x[:, 0] & ~x[:, 1]], y[~x[:, 0] & x[:, 1]], 0.95)
+    assert abs(estimate) < 1 < 1e3 * (high - low)
+    assert (effect.estimate, *effect.interval) == pytest.approx((estimate, low, high), abs=3e-8)
+
+
+def test_constant_residuals_have_no_interval():
+    """Also where their mean cannot be written in binary: 0.1, five and seven times."""
+    x = np.array([[1, 0]] * 5 + [[0, 1]] * 7, bool)
+    for y in (np.full(12, 0.1), np.where(x[:, 0], 0.1, 0.3)):
+        effect = contrast(x, y, 0, 1, theta=[0.0, 0.0])
+        assert effect.interval == (-np.inf, np.inf)
+        assert effect.estimate == pytest.approx(y[0] - y[-1], abs=1e-15)
+    one_side_varies = contrast(x, np.append(np.full(11, 0.1), 5.0), 0, 1, theta=[0.0, 0.0])
+    assert np.isfinite(one_side_varies.interval).all()
+
+
+def test_one_outlier_does_not_hide_the_rest():
+    """A response of 10¹⁵ neither ties nor reorders the others."""
+    x, y, theta = case(3, 1000, kind="real")
+    y[np.flatnonzero(x[:, 0] & ~x[:, 1])[0]] = 1e15
+    assert contrast(x, y, 0, 1, theta=theta).pvalue == pytest.approx(naive_contrast(x, y, 0, 1, theta)[3], rel=1e-12)
+
+
+@pytest.mark.parametrize("huge", ("y", "theta", "both"))
+def test_overflow_gets_one_sentence(huge):
+    """Responses up to 1.7e308 need more than a float for a difference; fifteen such weights for their sum."""
+    x, y, theta = sample(0)
+    if huge != "theta":
+        y = y / np.abs(y).max() * 1.7e308
+    if huge != "y":
+        theta = theta / np.abs(theta).max() * 1.7e308
+    with pytest.raises(ValueError, match="`y` and `theta` must be smaller: the residuals overflow"):
+        contrast_many(x, y, [(0, 1)], theta=theta)
+
+
+@pytest.mark.parametrize("threads", (0, 1.5, "2", None))
+def test_bad_threads(threads):
+    x, y, theta = sample(0)
+    with pytest.raises(ValueError, match="`threads` must be a whole number of at least 1"):
+        contrast_many(x, y, [(0, 1)], theta=theta, threads=threads)

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from naive import broken_pvalue
+from naive import broken_contrast_pvalue, broken_pvalue
 from scipy.stats import binom
 
-from datamodels_inf import SquaredResidual, contrast, paired_swap_test, swap_test
+from datamodels_inf import SquaredResidual, contrast, contrast_many, paired_swap_test, swap_test
 from datamodels_inf.power import paired_power, swap_power
 
 REPS = 10_000
@@ -137,6 +137,27 @@ def test_size_of_the_contrast(law):
     assert keeps_its_level(rejections(pvalue_of, NULLS[law]))
 
 
+def large_masks(rng, coarse):
+    """300 masks, two of five images each: about 180 hold one image of a pair, more than the exact law is taken for."""
+    x = rng.random((300, 5)).argsort(axis=1) < 2
+    noise = rng.integers(0, 2, 300) / 2 if coarse else rng.standard_normal(300) * (1 + x[:, 4])
+    return x, x[:, :4].sum(axis=1) / 2 + noise
+
+
+@pytest.mark.parametrize("coarse", (True, False), ids=("ties", "no ties"))
+def test_size_of_many_contrasts_of_large_samples(coarse):
+    """i and j count alike and θ̂ says otherwise: 0.1 and 2 for one pair, 0.1 and −0.7 for the other."""
+    theta, counts = np.array([0.1, 2.0, 0.1, -0.7, 1.0]), np.zeros(2, int)
+    rng = np.random.default_rng(0)
+    for _ in range(REPS):
+        results = contrast_many(*large_masks(rng, coarse), [(0, 1), (2, 3)], theta=theta)
+        assert results.n_informative.min() > 100
+        counts += results.pvalue <= ALPHA
+    assert keeps_its_level(counts.max())
+    if not coarse:
+        assert counts.min() > 0.95 * ALPHA * REPS - 5 * np.sqrt(REPS * ALPHA)
+
+
 @pytest.mark.parametrize("law", (masks, gaussian))
 def test_exact_tests_are_not_needlessly_conservative(law):
     """The attained level agrees with the exact one: too few rejections would be a mistake as well."""
@@ -168,6 +189,13 @@ def test_check_catches_ties_that_always_win():
         return broken_pvalue(x, y, *SINGLE, score, 0.0)
 
     assert not keeps_its_level(rejections(pvalue_of, masks, reps=1000), reps=1000)
+
+
+def test_check_catches_residuals_in_which_i_and_j_were_not_left_out():
+    def pvalue_of(x, y, rng):
+        return broken_contrast_pvalue(x, y, 0, 1, np.array([0.1, 2.0, 0.1, -0.7, 1.0]))
+
+    assert not keeps_its_level(rejections(pvalue_of, partial(large_masks, coarse=False), reps=500), reps=500)
 
 
 def test_check_catches_a_tau_that_is_declared_too_small():

@@ -1,5 +1,7 @@
 """The swap tests against the naive reference, on every path, and their behaviour at the edges."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from naive import naive_exact_pvalue, naive_paired_counts, naive_swap_counts
@@ -202,15 +204,56 @@ def test_coins_of_neighbouring_samples_are_uncorrelated():
         assert abs((coins[lag:] * coins[:-lag]).mean()) < 5 / np.sqrt(coins.size)
 
 
+@pytest.mark.parametrize("kind", ("bool", "int"))
 @pytest.mark.parametrize("threads", (2, 3, 7))
-def test_threads_change_nothing(threads):
-    x, y, theta = data("bool", 5, n=200)
+def test_threads_change_nothing(threads, kind, monkeypatch):
+    x, y, theta = data(kind, 5, n=200)
     pairs = np.array([(a, b) for a in range(12) for b in range(12) if a != b])
-    for test in (swap_test_many, paired_swap_test_many):
+    monkeypatch.setattr("datamodels_inf.comparison.PAIRS_AT_ONCE", 10)
+    signed_rank = partial(paired_swap_test_many, pvalue="signed-rank")
+    for test in (swap_test_many, paired_swap_test_many, signed_rank):
         a = test(x, y, pairs, score=SquaredResidual(theta), rng=8)
         b = test(x, y, pairs, score=SquaredResidual(theta), rng=8, threads=threads)
         np.testing.assert_array_equal(a.pvalue, b.pvalue)
         np.testing.assert_array_equal(a.statistic, b.statistic)
+
+
+@pytest.mark.parametrize("chunk", (1, 5, 1000))
+def test_chunks_and_the_order_of_the_pairs_change_nothing(chunk, monkeypatch):
+    x, y, theta = data("bool", 5, n=200)
+    pairs = np.array([(a, b) for a in range(12) for b in range(12) if a != b])
+    order = np.random.default_rng(0).permutation(len(pairs))
+    expected = [
+        test(x, y, pairs, score=SquaredResidual(theta), tau=0.01, rng=8)
+        for test in (swap_test_many, paired_swap_test_many)
+    ]
+    monkeypatch.setattr("datamodels_inf.comparison.PAIRS_AT_ONCE", chunk)
+    for test, before in zip((swap_test_many, paired_swap_test_many), expected, strict=True):
+        after = test(x, y, pairs[order], score=SquaredResidual(theta), tau=0.01, rng=8, threads=3)
+        for name in ("statistic", "pvalue", "n_ties"):
+            np.testing.assert_array_equal(getattr(after, name), getattr(before, name)[order])
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("n", (2, 3, 64, 127, 128, 129, 640, 1001))
+def test_columns_of_bits_and_columns_of_numbers_count_alike(n, score):
+    """Masks as bits, and the same masks as numbers, which take the other kernel; θ̂_i = θ̂_j for some pairs."""
+    x, y, theta = data("bool", n, n=n)
+    y = y + np.where(np.arange(n) % 3 == 0, 0.1, 0.0)
+    singles = np.array([(a, b) for a in range(12) for b in range(a)])
+    groups = np.array([[[0, 5], [9, 1]], [[3, 4], [2, 11]]])
+    equal = theta[singles[:, 0]] == theta[singles[:, 1]]
+    assert equal.any() and not equal.all()
+    for pairs in (singles, groups):
+        for test in (swap_test_many, paired_swap_test_many):
+            for seed in (0, 1):
+                a, b, c = (
+                    test(features, y, pairs, score=SCORES[score](theta), tau=0.02, rng=seed)
+                    for features in (x, x.astype(float), di.PackedMasks.from_bool(x))
+                )
+                for name in ("statistic", "pvalue", "n_ties"):
+                    np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+                    np.testing.assert_array_equal(getattr(a, name), getattr(c, name))
 
 
 def test_sums_of_masks_do_not_depend_on_their_order():
