@@ -17,6 +17,7 @@ import click
 from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
+    from pipeline.findings import Sort, Tested
     from pipeline.run import Pipeline, Stage
 
 
@@ -27,6 +28,7 @@ def cli() -> None:
 
 
 STAGE_NAMES = ("download", "fit", "test", "features", "robustness", "report")
+METHODS = ("swap", "swap-exact", "paired", "contrast")
 
 config_options = (
     click.option(
@@ -90,10 +92,11 @@ def _pipeline(
 
 
 def _reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:
-    words = ["datamodels-inf", "run", "--config", config_name]
-    for override in overrides:
-        words += ["--set", override]
-    return shlex.join(words)
+    return shlex.join(["datamodels-inf", "run", *_config_words(config_name, overrides)])
+
+
+def _config_words(config_name: str, overrides: tuple[str, ...]) -> list[str]:
+    return ["--config", config_name, *(word for override in overrides for word in ("--set", override))]
 
 
 def _stage_command(name: str, last: Stage, help_text: str) -> None:
@@ -119,7 +122,7 @@ _stage_command("report", "report", "Stages 1 to 4: correct for multiplicity and 
 @click.option("--neighbours", type=click.IntRange(min=1), help="Look-alikes of each image.  [default: 5]")
 @click.option("--metric", type=click.Choice(["pixels", "features", "influence"]), help="[default: pixels]")
 @click.option("--embeddings", type=click.Path(), help="Features of your own: .npy, a row for each training image.")
-@click.option("--method", type=click.Choice(["swap", "swap-exact", "paired", "contrast"]))
+@click.option("--method", type=click.Choice(METHODS))
 @click.option("--split", is_flag=True, help="Find on one half of the held-out models, test again on the other.")
 def robustness(
     overrides: tuple[str, ...],
@@ -153,6 +156,58 @@ def status(**options: Any) -> None:
     from pipeline.status import status_lines
 
     for line in status_lines(_pipeline(**options)):
+        click.echo(line)
+
+
+result_options = (
+    *config_options,
+    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)
+
+
+def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
+    from pipeline.config import load_config
+    from pipeline.findings import Tested
+    from pipeline.run import Pipeline
+
+    words = ["datamodels-inf", "test", *_config_words(config_name, overrides)]
+    if store != Path("data"):
+        words += ["--store", str(store)]
+    return Tested.of(Pipeline(load_config(config_name, overrides), store, Path("reports")), shlex.join(words))
+
+
+@cli.command()
+@with_options(result_options)
+@click.option("--method", type=click.Choice(METHODS), help="Of one method only. Default: all that were run.")
+@click.option(
+    "--sort",
+    type=click.Choice(["p", "effect", "target"]),
+    default="p",
+    show_default=True,
+    help="By p-value, by the size of the effect, or by target.",
+)
+@click.option("--class", "wanted_class", metavar="NAME", help="Only pairs where i, j or the target is of this class.")
+@click.option("--csv", "as_csv", is_flag=True, help="As CSV; it can serve as test.file.")
+def findings(
+    config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool, method: str | None, sort: Sort,
+    wanted_class: str | None, as_csv: bool,
+) -> None:  # fmt: skip
+    """Print the findings of a finished test stage, with their effects in words. Runs nothing."""
+    from pipeline.findings import finding_lines
+
+    tested = _tested(config_name, overrides, store)
+    for line in finding_lines(tested, method=method, sort=sort, wanted_class=wanted_class, as_csv=as_csv):
+        click.echo(line)
+
+
+@cli.command()
+@with_options(result_options)
+def compare(config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool) -> None:
+    """Print how many findings each method has at the same error rate, and how many they share. Runs nothing."""
+    from pipeline.findings import compare_lines
+
+    for line in compare_lines(_tested(config_name, overrides, store)):
         click.echo(line)
 
 

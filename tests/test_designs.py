@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from datamodels_inf.designs import Pairs, grid_pairs, take_runs, top_pairs
-from datamodels_inf.masks import PackedMasks
-from datamodels_inf.products import KnownProducts
-from datamodels_inf.scores import SquaredResidual, on_grid
 
 
 def listed(pairs):
@@ -126,33 +123,3 @@ def test_grid_is_every_two_images_on_every_target():
 def test_bad_input(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
-
-
-def test_known_products_are_looked_up_and_are_the_same_bits():
-    rng = np.random.default_rng(5)
-    masks = PackedMasks.from_bool(rng.random((301, 50)) < 0.5)
-    weight = rng.standard_normal((50, 4)).astype(np.float32)
-    known = KnownProducts(masks, weight)
-    for part in (known, known[:300], known.rows(7, 90)):
-        plain = PackedMasks(part.bits, 50)
-        for theta in weight.T.astype(float):
-            score = SquaredResidual(theta).prepared(part)
-            np.testing.assert_array_equal(score.predictor(part), plain @ on_grid(theta))
-        other = rng.standard_normal(50)
-        np.testing.assert_array_equal(part @ other, plain @ other)
-        np.testing.assert_array_equal(part @ weight, plain @ weight)
-
-
-def test_known_products_multiply_no_more():
-    """The look-up answers: were the masks read again, masks of zeros would give zeros."""
-    rng = np.random.default_rng(6)
-    theta = on_grid(rng.standard_normal(16))
-    bits = np.packbits(rng.random((9, 16)) < 0.5, axis=1)
-    known = KnownProducts(PackedMasks(bits, 16), theta[:, None])
-    expected = known @ theta
-    bits[:] = 0
-    np.testing.assert_array_equal(known @ theta, expected)
-    assert expected.any()
-    first = known @ theta
-    first[:] = 0  # A caller may write into what it gets.
-    np.testing.assert_array_equal(known @ theta, expected)
