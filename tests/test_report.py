@@ -15,9 +15,9 @@ from PIL import Image
 
 from pipeline.report import COLUMNS, Content, DatamodelQuality, Images, Row, write_report
 from pipeline.report.bars import bar_of, common_limit
-from pipeline.report.content import groups_of
+from pipeline.report.rows import groups_of
 from pipeline.report.drawing import PLAIN, fit, font, wrap
-from pipeline.report.quality import ticks_of
+from pipeline.report.svg import ticks_of
 from pipeline.report.words import effect_texts, number, p_equals, quality_sentence, sentence, unbroken
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path"}
