@@ -16,7 +16,7 @@ def lines(correction: str, alpha: float, m: int) -> NDArray[np.float64]:
         return np.asarray(alpha * k / (m * (1.0 / k).sum()))
     if correction == "bh":
         return np.asarray(alpha * k / m)
-    return alpha / (m - k + 1.0) if correction == "holm" else np.full(m, alpha / m)
+    return np.asarray(alpha / (m - k + 1.0) if correction == "holm" else np.full(m, alpha / m))
 
 
 def threshold(correction: str, alpha: float, m: int, found: int) -> float:

@@ -20,7 +20,7 @@ TESTS = (("swap", "swap"), ("swap-exact", "swap_exact"), ("paired", "paired"), (
 
 @dataclass(frozen=True)
 class Reach:
-    """One test: the smallest effect it finds here (None if it finds none), and the models that `Limits.effect` needs."""
+    """One test: the smallest effect it finds here (None if it finds none), and the models for `Limits.effect`."""
 
     method: str
     effect: float | None

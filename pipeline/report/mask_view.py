@@ -45,8 +45,10 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
     seen = counts / np.diff(edges)
     highest = float(max(expected.max(), seen.max())) * 1.05
 
+    first, last = float(edges[0]), float(edges[-1])
+
     def x(value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - edges[0]) / (edges[-1] - edges[0])
+        return LEFT + (RIGHT - LEFT) * (value - first) / (last - first)
 
     def y(value: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * value / highest
@@ -57,7 +59,7 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
         if c > 0
     ]
     middles = (edges[:-1] + edges[1:]) / 2.0
-    width = float(edges[-1] - edges[0]) / (len(edges) - 1)
+    width = (last - first) / (len(edges) - 1)
     return MaskView(
         report=check.report,
         n_models=n_models,

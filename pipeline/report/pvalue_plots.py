@@ -65,8 +65,8 @@ def plots_of(rows: Sequence[Row], correction: str, alpha: float) -> PvaluePlots 
 
 def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[np.float64]) -> SortedPlot:
     m = len(p)
-    exponents = np.log10(np.maximum(p, 1e-320))
-    floor = math.floor(max(exponents.min(), math.log10(critical[0]) - BELOW) + 1e-9)
+    exponents: list[float] = np.log10(np.maximum(p, 1e-320)).tolist()
+    floor = math.floor(max(min(exponents), math.log10(critical[0]) - BELOW) + 1e-9)
     floor = min(floor, math.floor(math.log10(critical[0])), -1)
     width = math.log10(m) or 1.0
 
@@ -82,7 +82,7 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
     shown = _thinned(m)
     inside = [k for k in shown if exponents[k] >= floor]
     below = [k for k in shown if exponents[k] < floor]
-    n_below = int(np.count_nonzero(exponents < floor))
+    n_below = sum(exponent < floor for exponent in exponents)
     steps = [k for k in shown if k in (0, m - 1) or k % 3 == 0]
     note = f"{plural(n_below, 'p-value')} below the plot, the smallest {number(float(p[0]))}." if n_below else ""
     return SortedPlot(
@@ -91,7 +91,7 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
         found=marks([k for k in inside if found[k]]),
         others=marks([k for k in inside if not found[k]]),
         beyond="".join(f"M{at(x(k + 1) - 3)} {at(BOTTOM - 6)}h6l-3 6z" for k in below),
-        line="M" + "L".join(f"{at(x(k + 1))} {at(y(math.log10(critical[k])))}" for k in steps),
+        line="M" + "L".join(f"{at(x(k + 1))} {at(y(math.log10(float(critical[k]))))}" for k in steps),
         uniform="M" + "L".join(f"{at(x(k))} {at(y(max(math.log10(k / m), floor)))}" for k in (1, m)),
         across=[Tick(x(10.0**e), text) for e, text in decades(0.0, width, 5)],
         up=[Tick(y(e), text) for e, text in decades(floor, 0.0, 6)],
@@ -101,9 +101,9 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
 
 def _thinned(m: int) -> list[int]:
     """Positions from 0 to m − 1, all of them if they are few, else ever fewer as the logarithm draws them together."""
-    ranks = (
-        np.unique(np.round(np.geomspace(1, m, MOST_DOTS)).astype(np.int64)) if m > MOST_DOTS else np.arange(1, m + 1)
-    )
+    if m <= MOST_DOTS:
+        return list(range(m))
+    ranks = np.unique(np.round(np.geomspace(1, m, MOST_DOTS)).astype(np.int64))
     return [int(rank) - 1 for rank in ranks.tolist()]
 
 
