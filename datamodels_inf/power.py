@@ -270,6 +270,55 @@ def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, propo
     )
 
 
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest effects that n held-out models find with the wanted power, by test; None where none is large enough.
+
+    See `detectable_effect`.
+    """
+
+    swap: float | None
+    swap_exact: float | None
+    paired: float | None
+    contrast: float | None
+
+
+def detectable_effect(n: int, *, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Detectable:
+    """The inverse of `plan`, under the same assumptions: the smallest |Δ| that n models find at level α.
+
+    By bisection on the exact power, which grows with |Δ|; for the contrast, Noether's formula solved for p.
+
+    >>> effect = detectable_effect(2000, alpha=1e-4, power=0.8, noise=0.5).paired
+    >>> abs(plan(effect=effect, alpha=1e-4, power=0.8, noise=0.5).paired - 2000) <= 4
+    True
+    """
+    check_integer("n", n, 2)
+    check_alpha(alpha)
+    if not alpha < check_fraction("power", power):
+        raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
+    if check_number("noise", noise) <= 0.0:
+        raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
+    q = 2.0 * check_fraction("proportion", proportion) * (1.0 - proportion)
+    p = 0.5 + (-float(ndtri(alpha / 2.0)) + float(ndtri(power))) / float(np.sqrt(3.0 * n * q))
+    return Detectable(
+        swap=_least(lambda c: swap_power(unpaired_win_probability(c, q), n, alpha), power, noise),
+        swap_exact=_least(lambda c: swap_power(unpaired_win_probability(c, q), n, alpha, pvalue="exact"), power, noise),
+        paired=_least(lambda c: paired_power(ndtr(-c / 2.0), n, alpha, informative=q), power, noise),
+        contrast=float(np.sqrt(2.0) * ndtri(p)) * noise if p < 1.0 else None,
+    )
+
+
+def _least(power_of: Callable[[float], Floats], wanted: float, noise: float) -> float | None:
+    """The smallest c·noise with power_of(c) ≥ wanted, to a relative 1e-4; None if even c = 40 has less power."""
+    low, high = 0.0, 40.0  # standard deviations: beyond, nothing changes any more
+    if power_of(high) < wanted:
+        return None
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if power_of(middle) >= wanted else (middle, high)
+    return high * noise
+
+
 def unpaired_win_probability(c: float, q: float) -> float:
     """π for the squared residual when θ̂ = θ*: c = |θ_i − θ_j|/noise, q = P(x_i ≠ x_j)."""
     a = c / np.sqrt(2.0)

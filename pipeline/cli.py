@@ -110,7 +110,20 @@ _stage_command("run", "report", "Run all stages: download, fit, test, report. Wh
 _stage_command("download", "download", "Stage 1: bring masks, margins and images into the store.")
 _stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 _stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")
-_stage_command("report", "report", "Stages 1 to 4: correct for multiplicity and write the report.")
+
+
+@cli.command()
+@with_options(common_options)
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+def report(show: bool, **options: Any) -> None:
+    """Stages 1 to 4: correct for multiplicity and write the report."""
+    import webbrowser
+
+    pipeline = _pipeline(**options)
+    pipeline.run("report")
+    page = (pipeline.reports / pipeline.config.report.name / "index.html").resolve()
+    if show and not webbrowser.open(page.as_uri()):
+        click.echo(f"no browser was found; open {page}")
 
 
 @cli.command()

@@ -1,5 +1,7 @@
 """Power: closed forms against simulation, exact power against enumeration, plans against simulated data."""
 
+import math
+
 import numpy as np
 import pytest
 from naive import binomial_pmf
@@ -18,7 +20,14 @@ from datamodels_inf import (
     swap_power,
     swap_test,
 )
-from datamodels_inf.power import linear_paired_gap, mixture_paired_gap, printed_gap, unpaired_win_probability
+from datamodels_inf.power import (
+    Detectable,
+    detectable_effect,
+    linear_paired_gap,
+    mixture_paired_gap,
+    printed_gap,
+    unpaired_win_probability,
+)
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 
 TRUTH, FITTED = np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.5, 2.5, -1.5, 1.0])
@@ -223,3 +232,27 @@ def test_methods_table_of_power():
 def test_bad_input(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("n", [300, 4000])
+@pytest.mark.parametrize("proportion", [0.5, 0.2])
+def test_the_detectable_effect_is_the_inverse_of_the_plan(n, proportion):
+    settings = {"alpha": 1e-4, "power": 0.8, "noise": 0.3, "proportion": proportion}
+    found = detectable_effect(n, **settings)
+    for name in ("swap", "swap_exact", "paired", "contrast"):
+        effect = getattr(found, name)
+        if effect is None:
+            continue
+        assert getattr(plan(effect=effect, **settings), name) <= 1.02 * n + 2
+        assert getattr(plan(effect=0.97 * effect, **settings), name) > 0.98 * n
+    assert found.contrast < found.paired < (found.swap_exact or math.inf) <= (found.swap or math.inf)
+
+
+def test_too_few_models_detect_no_effect_at_all():
+    assert detectable_effect(10, alpha=1e-6, power=0.9) == Detectable(None, None, None, None)
+    with pytest.raises(ValueError, match="`power` must be larger than `alpha`"):
+        detectable_effect(100, alpha=0.5, power=0.4)
+    with pytest.raises(ValueError, match="`noise` must be a finite number above 0"):
+        detectable_effect(100, alpha=0.1, power=0.4, noise=0.0)
+    with pytest.raises(ValueError, match="`n` must be"):
+        detectable_effect(1, alpha=0.1, power=0.4)

@@ -1,6 +1,6 @@
 """The report: the tests, their images and the verdict in words, as a page that opens without a network.
 
-`write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv, datamodels.csv and
+`write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv, datamodels.csv, report.json and
 panels/finding-….png. The same content gives the same bytes.
 """
 
@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.files import whole_file
-from pipeline.report.content import COLUMNS, Content, DatamodelQuality, Images, Row, groups_of
-from pipeline.report.page import page_of, shown
+from pipeline.report.content import Content, DatamodelQuality, Images
+from pipeline.report.machine import json_of
+from pipeline.report.page import page_of, panel_scale
 from pipeline.report.panels import draw_overview, draw_panel
+from pipeline.report.rows import COLUMNS, Row, groups_of
 from pipeline.report.tables import write_datamodels, write_table
 
 __all__ = ["COLUMNS", "Content", "DatamodelQuality", "Images", "Row", "write_report"]
@@ -27,25 +29,28 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
     if not folder.is_dir() or any(folder.iterdir()):
         raise ValueError(f"`folder` must be an existing empty folder, but {folder} is not.")
     groups = groups_of(content.rows)
-    panels, limit = shown(groups, content.max_panels)
+    limit = panel_scale(groups, content.max_panels)
     findings = [finding.row for group in groups for finding in group.findings]
     writers: dict[Path, Callable[[Path], object]] = {
         folder / "tests.csv": partial(write_table, rows=content.rows),
         folder / "findings.csv": partial(write_table, rows=findings),
         folder / "overview.png": partial(draw_overview, groups=groups, content=content),
+        folder / "report.json": lambda path: _write_text(path, json_of(content, groups)),
     }
     if content.quality is not None:
         writers[folder / "datamodels.csv"] = partial(write_datamodels, quality=content.quality)
-    for finding in panels:
+    for finding in (item for group in groups for item in group.findings[: content.max_panels]):
         path = folder / "panels" / f"finding-{finding.number:03d}.png"
         path.parent.mkdir(exist_ok=True)
         writers[path] = partial(draw_panel, finding=finding, content=content, limit=limit)
-    writers[folder / "index.html"] = lambda path: path.write_text(
-        page_of(content, groups), encoding="utf-8", newline="\n"
-    )
+    writers[folder / "index.html"] = lambda path: _write_text(path, page_of(content, groups))
     for path, write in writers.items():
         with whole_file(path) as temporary:
             write(temporary)
         if progress is not None and path.parent != folder:
             progress(1)
     return list(writers)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pipeline.report.content import Row
+from pipeline.report.rows import Row
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 LONGEST = 10.0  # a bar longer than so many usual ones is cut, else it would squeeze all others into a dot

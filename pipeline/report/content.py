@@ -1,65 +1,20 @@
-"""What a report shows, as plain data: the tests, the images, the datamodels' quality, and where they come from.
+"""What a report shows, as plain data: tests, images, curves, the datamodels' quality, and where they come from.
 
 No files here.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-COLUMNS = (
-    "method",
-    "i",
-    "j",
-    "target",
-    "class_i",
-    "class_j",
-    "class_target",
-    "statistic",
-    "pvalue",
-    "pvalue_adjusted",
-    "finding",
-    "theta_i",
-    "theta_j",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "note",
-)
+from datamodels_inf.shift import ExchangeabilityReport
+from pipeline.report.rows import Key, Row
+
 CORRECTIONS = ("by", "bh", "holm", "bonferroni")
-MISSES = 5
-
-
-@dataclass(frozen=True)
-class Row:
-    """One test: do training images `i` and `j` influence `target` differently? One field per column of the CSV files.
-
-    The three numbers are 0-based positions in `Images.train` and `Images.targets`. `theta_*`, `effect` and the ends
-    of its interval may be NaN or infinite; `note` may be empty.
-    """
-
-    method: str
-    i: int
-    j: int
-    target: int
-    class_i: str
-    class_j: str
-    class_target: str
-    statistic: float
-    pvalue: float
-    pvalue_adjusted: float
-    finding: bool
-    theta_i: float
-    theta_j: float
-    effect: float
-    effect_low: float
-    effect_high: float
-    note: str
 
 
 @dataclass(frozen=True)
@@ -70,13 +25,66 @@ class Images:
     targets: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            images = getattr(self, field.name)
+        for part in fields(self):
+            images = getattr(self, part.name)
             if images.dtype != np.uint8 or not (images.ndim == 3 or (images.ndim == 4 and images.shape[3] == 3)):
                 raise ValueError(
-                    f"`{field.name}` must be uint8 of shape (n, H, W) or (n, H, W, 3), "
+                    f"`{part.name}` must be uint8 of shape (n, H, W) or (n, H, W, 3), "
                     f"but it is {images.dtype} of shape {images.shape}."
                 )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The ordinal dominance curve (PP plot) of the two samples that a test compares.
+
+    kind: "scores" (untouched and swapped), "differences" (D and −D) or "residuals" (with i, with j).
+    x, y: shares of the first and of the second sample up to each of some thresholds, from 0 to 1.
+    area: under the curve, P(first ≥ second) with ties counted half; ½ if both have the same law.
+    """
+
+    kind: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    area: float
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A training image and its weight in a datamodel."""
+
+    index: int
+    label: str
+    theta: float
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The training images with the largest positive and the largest negative weight for one target."""
+
+    helpers: tuple[Weighted, ...]
+    hurters: tuple[Weighted, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MaskCheck:
+    """The check of exchangeability, and how many of the held-out models saw each training image."""
+
+    report: ExchangeabilityReport
+    column_sums: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What the weights multiply: "mask" (0 or 1) or "signed" (±1), and the mean squared errors that decided it.
+
+    The three errors are NaN where nothing had to be decided, because the weights were fitted here.
+    """
+
+    name: str
+    mse_mask: float
+    mse_signed: float
+    mse_constant: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +96,7 @@ class DatamodelQuality:
     shown: positions among the K targets of the few that are drawn.
     shown_true, shown_predicted: (targets drawn, models), margins and predictions of some of the held-out models.
     loaded: the weights come from a file, so it is not known here which models they were fitted on.
+    n_at_end: targets whose best λ is the smallest that was tried; None where nothing was fitted.
     """
 
     targets: NDArray[np.int64]
@@ -102,6 +111,7 @@ class DatamodelQuality:
     shown_true: NDArray[np.float64]
     shown_predicted: NDArray[np.float64]
     loaded: bool = False
+    n_at_end: int | None = None
 
     def __post_init__(self) -> None:
         count = len(self.targets)
@@ -124,9 +134,12 @@ class Content:
     rows: all tests, in any order; methods appear in the order in which they come here first.
     correction: "by", "bh", "holm" or "bonferroni", applied to the tests of each method at level `alpha`.
     r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
-    mask_law: "fixed-size" or "bernoulli".
+    mask_law: "fixed-size" or "bernoulli". masks: its check in full; None leaves it out.
     quality: the same for each target, with its table and drawings; None leaves them out.
+    coding: what the weights multiply; None leaves it out.
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
+    class_names: all classes in their order; those that only occur in `rows` come after them.
+    curves: of the tests that get a panel, by `Row.key`. galleries: by target.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
@@ -144,6 +157,11 @@ class Content:
     spearman_median: float
     quality: DatamodelQuality | None = None
     mask_law: str
+    masks: MaskCheck | None = None
+    coding: Coding | None = None
+    class_names: Sequence[str] = ()
+    curves: Mapping[Key, Curve] = field(default_factory=dict)
+    galleries: Mapping[int, Gallery] = field(default_factory=dict)
     max_panels: int
     unit: str = "margin"
     tau: float = 0.0
@@ -169,56 +187,14 @@ class Content:
                 _check_targets(self.quality, self.images)
 
 
-@dataclass(frozen=True)
-class Numbered:
-    """A finding and its number: its line in findings.csv and on the page, from 1."""
-
-    number: int
-    row: Row
-
-
-@dataclass(frozen=True)
-class Group:
-    """The tests of one method: how many, the findings in page order, and, if there is none, the closest misses."""
-
-    method: str
-    n_tests: int
-    findings: tuple[Numbered, ...]
-    misses: tuple[Numbered, ...]
-
-
-def groups_of(rows: Sequence[Row]) -> list[Group]:
-    """The tests by method. Findings are numbered through, from the first method to the last."""
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row.method, []).append(row)
-    groups: list[Group] = []
-    before = 0
-    for method, tests in by_method.items():
-        tests.sort(key=_rank)
-        found = tuple(Numbered(before + k, row) for k, row in enumerate((r for r in tests if r.finding), start=1))
-        misses = () if found else tuple(Numbered(k, row) for k, row in enumerate(tests[:MISSES], start=1))
-        groups.append(Group(method, len(tests), found, misses))
-        before += len(found)
-    return groups
-
-
-def _rank(row: Row) -> tuple[float, float, int, int, int]:
-    """By p-value, then the larger effect first, then by position; what is not known comes last."""
-    pvalue = math.inf if math.isnan(row.pvalue) else row.pvalue
-    effect = 1.0 if math.isnan(row.effect) else -abs(row.effect)
-    return pvalue, effect, row.target, row.i, row.j
-
-
 def _check_positions(rows: Sequence[Row], images: Images) -> None:
+    n_train, n_targets = len(images.train), len(images.targets)
     for row in rows:
-        for name, index, count in (
-            ("i", row.i, len(images.train)),
-            ("j", row.j, len(images.train)),
-            ("target", row.target, len(images.targets)),
-        ):
-            if not 0 <= index < count:
-                raise ValueError(f"`{name}` of a row is {index}, but there are {count} images (numbered from 0).")
+        places = [("i", row.left, n_train), ("j", row.right, n_train), ("target", (row.target,), n_targets)]
+        for name, indices, count in places:
+            for index in indices:
+                if not 0 <= index < count:
+                    raise ValueError(f"`{name}` of a row is {index}, but there are {count} images (numbered from 0).")
 
 
 def _check_targets(quality: DatamodelQuality, images: Images) -> None:

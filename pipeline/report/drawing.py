@@ -11,12 +11,15 @@ import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
 from pipeline.report.bars import Bar
-from pipeline.report.words import number
+from pipeline.report.content import Curve
+from pipeline.report.words import curve_words, fixed, number
 
 PLAIN, BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
 PAPER, INK, MUTED, LINE = "#ffffff", "#1b1b19", "#5f5f5a", "#c9c9c3"
 # Colour-blind safe (Okabe and Ito); the words "raises" and "lowers" always stand beside them.
+CURVE = "#00598c"
 SIDES = {"raises": "#0072B2", "lowers": "#D55E00", "unsure": "#6f6f6a"}
+PALE = {"raises": "#bfdcec", "lowers": "#f4d5bf", "unsure": "#dbdbd8"}
 
 Font: TypeAlias = ImageFont.FreeTypeFont
 
@@ -72,21 +75,49 @@ def wrap(text: str, face: Font, width: float, most: int) -> list[str]:
     return [*lines, fit(" ".join(words), face, width)] if words else lines
 
 
+def draw_curve(canvas: Canvas, curve: Curve, unit: str, corner: tuple[int, int], side: int) -> None:
+    """An ordinal dominance curve in a square, its axes named; drawn three times as large and reduced, to be smooth."""
+    big = 3 * side
+    sheet = Image.new("RGB", (big, big), PAPER)
+    pen = ImageDraw.Draw(sheet)
+    points = [(x * (big - 1), (1.0 - y) * (big - 1)) for x, y in zip(curve.x, curve.y, strict=True)]
+    pen.polygon(points, fill="#cfe0ea")
+    for k in range(0, 40, 2):
+        a, b = k / 40, (k + 1) / 40
+        pen.line((a * big, (1 - a) * big, b * big, (1 - b) * big), fill=MUTED, width=4)
+    pen.line(points, fill=CURVE, width=8, joint="curve")
+    x, y = corner
+    canvas.image.paste(sheet.reduce(3), corner)
+    canvas.draw.rectangle((x, y, x + side - 1, y + side - 1), outline=LINE, width=2)
+    small, text = font(PLAIN, 14), f"area {fixed(curve.area, 2)}"
+    if curve.area < 0.5:
+        canvas.draw.text((x + 12, y + 10), text, MUTED, small)
+    else:
+        canvas.draw.text((x + side - 12, y + side - 12), text, MUTED, small, anchor="rd")
+    first, second, _ = curve_words(curve.kind, unit)
+    canvas.draw.text((x + side / 2, y + side + 8), first, MUTED, small, anchor="ma")
+    canvas.draw.text((x, y - 8), f"{second} ↑", MUTED, small, anchor="ld")
+
+
 def draw_bar(draw: ImageDraw.ImageDraw, bar: Bar, limit: float, box: tuple[int, int, int]) -> None:
-    """An interval as a bar, the effect as a dot, against zero; `box` is left, right, and the height of the line."""
+    """The effect as a pale bar from zero with a dot, its interval as a line; `box`: left, right, height of the line."""
     left, right, y = box
-    small = font(PLAIN, 15)
+    small = font(PLAIN, 14)
     colour = SIDES[bar.side]
     middle = (left + right) / 2
     draw.line((left, y, right, y), fill=LINE, width=2)
-    draw.line((middle, y - 18, middle, y + 18), fill=INK, width=2)
     low, high = (left + fraction * (right - left) for fraction in (bar.low, bar.high))
-    draw.rounded_rectangle((low, y - 5, max(high, low + 2), y + 5), radius=4, fill=colour)
+    dot = left + bar.effect * (right - left)
+    draw.rectangle((min(dot, middle), y - 9, max(dot, middle), y + 9), fill=PALE[bar.side])
+    draw.line((middle, y - 18, middle, y + 18), fill=INK, width=2)
+    draw.line((low, y, high, y), fill=colour, width=4)
+    for is_open, x in ((bar.open_low, low), (bar.open_high, high)):
+        if not is_open:
+            draw.line((x, y - 9, x, y + 9), fill=colour, width=3)
     for is_open, x, way in ((bar.open_low, left, -1), (bar.open_high, right, 1)):
         if is_open:
             draw.polygon([(x, y - 11), (x, y + 11), (x + 12 * way, y)], fill=colour)
-    dot = left + bar.effect * (right - left)
-    draw.ellipse((dot - 8, y - 8, dot + 8, y + 8), fill=colour, outline=PAPER, width=2)
+    draw.ellipse((dot - 6, y - 6, dot + 6, y + 6), fill=colour, outline=PAPER, width=1)
     for at, text, anchor in ((left, number(-limit), "la"), (middle, "0", "ma"), (right, number(limit), "ra")):
         draw.text((at, y + 22), text, MUTED, small, anchor=anchor)
     draw.text((left, y - 22), "lowers", MUTED, small, anchor="ld")

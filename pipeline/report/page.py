@@ -1,32 +1,48 @@
-"""The page: what stands on it, as text, handed to the template."""
+"""The page: what stands on it, as text, handed to the templates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from pipeline.report.bars import Bar, bar_of, common_limit
-from pipeline.report.content import Content, Group, Images, Numbered, Row
-from pipeline.report.pictures import Slot, data_uri, picture, slots_of
-from pipeline.report.quality import view_of
+from pipeline.report import mask_view, quality
+from pipeline.report.bars import common_limit
+from pipeline.report.cards import Embed, TargetGroup, target_groups
+from pipeline.report.content import Content
+from pipeline.report.corrections import threshold
+from pipeline.report.heatmap import Heatmap, heatmap_of
+from pipeline.report.limits import POWER, Limits, limits_of
+from pipeline.report.pictures import embedder
+from pipeline.report.pvalue_plots import PvaluePlots, plots_of
+from pipeline.report.rows import Group, Numbered, Row
+from pipeline.report.tables import plain
 from pipeline.report.words import (
     CORRECTIONS,
+    class_name,
+    curve_notes,
     effect_and_interval,
     number,
     p_equals,
     percent,
+    place,
     plural,
     promise,
     pvalue,
-    sentence,
+    thousands,
     unbroken,
     verdict,
 )
 
-TABLE_ROWS = 500
+TABLE_ROWS = 2000
 PAPER_TESTS = 2000  # the design of the paper whose printed result does not add up
+SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
 MASK_LAWS = {
     "fixed-size": "every model saw equally many training images, drawn uniformly (fixed-size)",
     "bernoulli": "every training image was in or out of each model by its own independent coin (bernoulli)",
@@ -34,47 +50,35 @@ MASK_LAWS = {
 
 
 @dataclass(frozen=True)
-class Tile:
-    """One image: embedded, or None where the store has no images."""
-
-    slot: Slot
-    uri: str | None
-
-
-@dataclass(frozen=True)
-class Card:
-    """One finding, or one of the closest misses, as a panel."""
-
-    number: int
-    found: bool
-    tiles: list[Tile]
-    sentence: str
-    row: Row
-    bar: Bar | None
-
-
-@dataclass(frozen=True)
 class Edge:
-    """How close it was: a p-value at the edge of the findings, what it is, and how it stands to the level."""
+    """How close it was: the p-value that a finding may have at most, and the one nearest to it."""
 
-    value: str
-    what: str
-    adjusted: str
+    threshold: str
+    nearest: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """One method on the page."""
+    """One method on the page, the `index`-th. shared: findings in common with each of the methods, in their order."""
 
+    index: int
     group: Group
     verdict: str
-    cards: list[Card]
+    targets: list[TargetGroup]
     edge: Edge
+    shared: list[int]
+    plots: PvaluePlots | None
+    heatmap: Heatmap | None
+    limits: Limits | None
+
+    @property
+    def n_drawn(self) -> int:
+        return sum(len(target.cards) for target in self.targets)
 
     @property
     def not_drawn(self) -> int:
         """Findings that have no panel."""
-        return len(self.group.findings) - len(self.cards) if self.group.findings else 0
+        return len(self.group.findings) - self.n_drawn if self.group.findings else 0
 
     @property
     def table(self) -> tuple[Numbered, ...]:
@@ -82,81 +86,82 @@ class Section:
         return self.group.findings[:TABLE_ROWS]
 
 
-def shown(groups: Sequence[Group], max_panels: int) -> tuple[list[Numbered], float]:
-    """The findings that get a panel, and the end of the line that all bars share."""
-    panels = [finding for group in groups for finding in group.findings[:max_panels]]
-    misses = [miss for group in groups for miss in group.misses]
-    return panels, common_limit([item.row for item in panels + misses])
+def panel_scale(groups: Sequence[Group], max_panels: int) -> float:
+    """The end of the line around zero that the bars of all panels share."""
+    return common_limit([item.row for group in groups for item in group.drawn(max_panels)])
 
 
 def page_of(content: Content, groups: Sequence[Group]) -> str:
-    """The whole page as HTML, with its style and images inside."""
-    _, limit = shown(groups, content.max_panels)
-    embed = _embedder(content.images)
-    sections = [_section(group, content, limit, embed) for group in groups]
+    """The whole page as HTML, with its style, script and images inside."""
+    limit = panel_scale(groups, content.max_panels)
+    embed = embedder(content.images)
+    findings = [item.row for group in groups for item in group.findings]
+    classes = list(dict.fromkeys([*content.class_names, *(name for r in findings for name in (r.class_i, r.class_j))]))
+    numbers = {name: k for k, name in enumerate(classes)}
+    used = {name for row in findings for name in (row.class_i, row.class_j)}
+    script = files("pipeline.report").joinpath("templates/script.js").read_text(encoding="utf-8")
     return (
-        _environment()
-        .get_template("template.html.j2")
+        _environment(numbers)
+        .get_template("page.html.j2")
         .render(
             content=content,
-            sections=sections,
-            several=len(sections) > 1,
-            n_findings=sum(len(group.findings) for group in groups),
-            quality=None if content.quality is None else view_of(content.quality, content, embed),
+            sections=[_section(k, groups, content, limit, embed) for k in range(len(groups))],
+            several=len(groups) > 1,
+            n_findings=len(findings),
+            class_options=[(k, name) for name, k in numbers.items() if name in used],
+            target_options=sorted({(row.target, row.class_target) for row in findings}),
+            quality=None if content.quality is None else quality.view_of(content.quality, content, embed),
+            masks=None if content.masks is None else mask_view.view_of(content.masks, content.n_models_test),
             limit=limit,
+            curve_notes=curve_notes([content.curves[key].kind for key in content.curves], content.unit),
+            has_contrast=any(group.method == "contrast" for group in groups),
+            power=POWER,
             correction=CORRECTIONS[content.correction],
             family=content.correction in ("holm", "bonferroni"),
             promise=promise(content),
             mask_law=MASK_LAWS.get(content.mask_law, content.mask_law),
             paper_design=content.correction == "by" and any(group.n_tests == PAPER_TESTS for group in groups),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
         )
     )
 
 
-def _section(group: Group, content: Content, limit: float, embed: Callable[[Slot], str | None]) -> Section:
-    items = group.findings[: content.max_panels] if group.findings else group.misses
-    cards = [
-        Card(
-            number=item.number,
-            found=bool(item.row.finding),
-            tiles=[Tile(slot, embed(slot)) for slot in slots_of(item.row)],
-            sentence=sentence(item.row, content.unit),
-            row=item.row,
-            bar=bar_of(item.row, limit),
-        )
-        for item in items
-    ]
-    return Section(group, verdict(group, content), cards, _edge(group, content))
+def _section(index: int, groups: Sequence[Group], content: Content, limit: float, embed: Embed) -> Section:
+    group = groups[index]
+    own = {item.row.key[1:] for item in group.findings}
+    return Section(
+        index=index,
+        group=group,
+        verdict=verdict(group, content),
+        targets=target_groups(group.drawn(content.max_panels), content, limit, embed),
+        edge=_edge(group, content),
+        shared=[len(own & {item.row.key[1:] for item in other.findings}) for other in groups],
+        plots=plots_of(group.tests, content.correction, content.alpha),
+        heatmap=heatmap_of(group.tests, content.class_names),
+        limits=limits_of(group, content),
+    )
 
 
 def _edge(group: Group, content: Content) -> Edge:
+    known = [row.pvalue for row in group.tests if not math.isnan(row.pvalue)]
+    if not known:
+        return Edge(number(math.nan), "no p-value is known")
+    limit = pvalue(threshold(content.correction, content.alpha, len(known), len(group.findings)))
     if group.findings:
-        last = max((item.row for item in group.findings), key=lambda row: row.pvalue)
-        adjusted = f"adjusted {pvalue(last.pvalue_adjusted)}, level {content.alpha:g}"
-        return Edge(pvalue(last.pvalue), "largest p-value of a finding", adjusted)
-    first = group.misses[0].row
-    adjusted = f"adjusted {pvalue(first.pvalue_adjusted)}, a finding needs at most {content.alpha:g}"
-    return Edge(pvalue(first.pvalue), "smallest p-value", adjusted)
+        return Edge(limit, f"largest of a finding {pvalue(max(item.row.pvalue for item in group.findings))}")
+    return Edge(limit, f"the smallest is {pvalue(known[0])}")
 
 
-def _embedder(images: Images | None) -> Callable[[Slot], str | None]:
-    """Encodes each image once, however often it appears."""
-    known: dict[tuple[str, int], str] = {}
+def _environment(classes: dict[str, int]) -> Environment:
+    def item(row: Row) -> Markup:
+        """What the script sorts and filters by: target, classes, and the numbers as in the CSV files."""
+        keys = " ".join(plain(getattr(row, name)) for name in SORT_KEYS)
+        names = f"{classes.get(row.class_i, -1)} {classes.get(row.class_j, -1)}"
+        return Markup('data-t="{}" data-c="{}" data-s="{}"').format(row.target, names, keys)
 
-    def embed(slot: Slot) -> str | None:
-        image = picture(images, slot)
-        if image is None:
-            return None
-        if (slot.part, slot.index) not in known:
-            known[slot.part, slot.index] = data_uri(image)
-        return known[slot.part, slot.index]
-
-    return embed
-
-
-def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("pipeline.report", "."),
+        loader=PackageLoader("pipeline.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -171,5 +176,9 @@ def _environment() -> Environment:
         plural=plural,
         effect=effect_and_interval,
         unbroken=unbroken,
+        thousands=thousands,
+        place=place,
+        item=item,
+        name=class_name,
     )
     return environment

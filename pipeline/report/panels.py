@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from pipeline.report.bars import bar_of
-from pipeline.report.content import Content, Group, Images, Numbered, Row
-from pipeline.report.drawing import BOLD, INK, LINE, MUTED, PLAIN, Canvas, blank, draw_bar, fit, font, save, wrap
+from pipeline.report.content import Content, Images
+from pipeline.report.drawing import (
+    BOLD,
+    INK,
+    LINE,
+    MUTED,
+    PLAIN,
+    Canvas,
+    blank,
+    draw_bar,
+    draw_curve,
+    fit,
+    font,
+    save,
+    wrap,
+)
 from pipeline.report.pictures import Slot, paste_tile, slots_of
+from pipeline.report.rows import Group, Numbered, Row
 from pipeline.report.words import effect_and_interval, effect_texts, number, p_equals, pvalue, sentence, verdict
 
 MARGIN, GAP = 36, 20
-TILE = 256
-ASIDE = 330  # width of the column of numbers
-WIDTH = 2 * MARGIN + 3 * TILE + 2 * GAP + 2 * GAP + ASIDE
+TILE = 224
+ASIDE = 290  # width of the column of numbers
+SQUARE = 206  # side of the curve
+WIDTH = 2 * MARGIN + 3 * TILE + 2 * GAP + 2 * GAP + ASIDE + 2 * GAP + SQUARE
 SMALL = 128  # tiles of the contact sheet
 SHEET = 12  # findings on the contact sheet
 
 
 def draw_panel(path: Path, finding: Numbered, content: Content, limit: float) -> None:
-    """Target | image i | image j, the numbers, the bar against zero, and the sentence."""
+    """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
     row = finding.row
-    text = wrap(sentence(_short(row), content.unit), font(PLAIN, 23), WIDTH - 2 * MARGIN, most=4)
-    note = wrap(row.note, font(PLAIN, 18), WIDTH - 2 * MARGIN, most=2)
-    top = 78
-    below = top + 28 + TILE + 88
-    canvas = blank(WIDTH, below + 34 * len(text) + 26 * len(note) + MARGIN - 8)
-    canvas.draw.text((MARGIN, 30), f"Finding {finding.number}", INK, font(BOLD, 27))
-    method = fit(row.method, font(PLAIN, 20), WIDTH - 2 * MARGIN - 260)
-    canvas.draw.text((WIDTH - MARGIN, 36), method, MUTED, font(PLAIN, 20), anchor="ra")
+    text = wrap(sentence(row, content.unit), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
+    note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
+    top = 72
+    below = top + 26 + TILE + 80
+    canvas = blank(WIDTH, below + 30 * len(text) + 23 * len(note) + MARGIN - 8)
+    canvas.draw.text((MARGIN, 28), f"Finding {finding.number}", INK, font(BOLD, 24))
+    method = fit(row.method, font(PLAIN, 18), WIDTH - 2 * MARGIN - 260)
+    canvas.draw.text((WIDTH - MARGIN, 33), method, MUTED, font(PLAIN, 18), anchor="ra")
     for column, slot in enumerate(slots_of(row)):
         _column(canvas, slot, content.images, (MARGIN + column * (TILE + GAP), top), TILE)
-    _numbers(canvas, row, limit, (WIDTH - MARGIN - ASIDE, top + 28))
+    _numbers(canvas, row, limit, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
+    curve = content.curves.get(row.key)
+    if curve is not None:
+        draw_curve(canvas, curve, content.unit, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)
     for k, line in enumerate(text):
-        canvas.draw.text((MARGIN, below + 34 * k), line, INK, font(PLAIN, 23))
+        canvas.draw.text((MARGIN, below + 30 * k), line, INK, font(PLAIN, 20))
     for k, line in enumerate(note):
-        canvas.draw.text((MARGIN, below + 34 * len(text) + 6 + 26 * k), line, MUTED, font(PLAIN, 18))
+        canvas.draw.text((MARGIN, below + 30 * len(text) + 6 + 23 * k), line, MUTED, font(PLAIN, 16))
     save(canvas, path)
 
 
@@ -83,25 +101,19 @@ def _cell(canvas: Canvas, cell: Numbered, found: bool, images: Images | None, co
         _column(canvas, slot, images, (x + column * (SMALL + 12), y + 26), SMALL)
 
 
-def _short(row: Row) -> Row:
-    """With class names that leave room for the rest of the sentence."""
-    class_i, class_j = (name if len(name) <= 60 else f"{name[:59]}…" for name in (row.class_i, row.class_j))
-    return replace(row, class_i=class_i, class_j=class_j)
-
-
 def _column(canvas: Canvas, slot: Slot, images: Images | None, corner: tuple[int, int], side: int) -> None:
     """An image with its role above and its class and position below."""
     x, y = corner
     large = side > SMALL
-    above = 28 if large else 0
+    above = 26 if large else 0
     if large:
-        canvas.draw.text((x, y), slot.role, MUTED, font(PLAIN, 18))
+        canvas.draw.text((x, y), slot.role, MUTED, font(PLAIN, 16))
     paste_tile(canvas, slot, images, (x, y + above), side)
-    face, size = (font(BOLD, 21), 18) if large else (font(BOLD, 14), 13)
+    face, size = (font(BOLD, 19), 16) if large else (font(BOLD, 14), 13)
     below = y + above + side + (10 if large else 6)
-    canvas.draw.text((x, below), fit(slot.label or "image", face, side), INK, face)
+    canvas.draw.text((x, below), fit(slot.name, face, side), INK, face)
     place = slot.place if large or slot.role == slot.part else f"{slot.role}, {slot.place}"
-    line = below + (30 if large else 20)
+    line = below + (27 if large else 20)
     canvas.draw.text((x, line), fit(place, font(PLAIN, size), side), MUTED, font(PLAIN, size))
 
 
@@ -117,11 +129,12 @@ def _numbers(canvas: Canvas, row: Row, limit: float, corner: tuple[int, int]) ->
         ("effect Δ", effect_and_interval(row)),
     )
     for k, (label, value) in enumerate(lines):
-        canvas.draw.text((x, y + 32 * k), label, MUTED, font(PLAIN, 18))
+        top = y + 28 * k
+        canvas.draw.text((x, top), label, MUTED, font(PLAIN, 16))
         if label.startswith("θ"):  # the plain layout of PIL does not place a combining hat
-            canvas.draw.text((x + 6, y + 32 * k - 3), "ˆ", MUTED, font(PLAIN, 18), anchor="ma")
-        canvas.draw.text((x + ASIDE, y + 32 * k), value, INK, font(PLAIN, 18), anchor="ra")
-        canvas.draw.line((x, y + 32 * k + 26, x + ASIDE, y + 32 * k + 26), fill=LINE)
+            canvas.draw.text((x + 5, top - 3), "ˆ", MUTED, font(PLAIN, 16), anchor="ma")
+        canvas.draw.text((x + ASIDE, top), value, INK, font(PLAIN, 16), anchor="ra")
+        canvas.draw.line((x, top + 23, x + ASIDE, top + 23), fill=LINE)
     bar = bar_of(row, limit)
     if bar is not None:
-        draw_bar(canvas.draw, bar, limit, (x + 14, x + ASIDE - 14, y + 32 * len(lines) + 62))
+        draw_bar(canvas.draw, bar, limit, (x + 14, x + ASIDE - 14, y + 28 * len(lines) + 54))

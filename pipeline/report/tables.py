@@ -9,14 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.report.content import COLUMNS, DatamodelQuality, Row
+from pipeline.report.content import DatamodelQuality
+from pipeline.report.rows import COLUMNS, Row
 
 DATAMODEL_COLUMNS = ("target", "class", "r2", "spearman", "mse", "n_nonzero", "lambda", "gap")
 
 
 def write_table(path: Path, rows: Iterable[Row]) -> None:
     """`rows` as CSV, one line each, in the given order."""
-    _write(path, COLUMNS, ([getattr(row, column) for column in COLUMNS] for row in rows))
+    _write(path, COLUMNS, (values_of(row).values() for row in rows))
+
+
+def values_of(row: Row) -> dict[str, Any]:
+    """Column → value; a pair is two groups of one image each."""
+    values = {column: getattr(row, column) for column in COLUMNS}
+    return {**values, "members_i": row.left, "members_j": row.right}
 
 
 def write_datamodels(path: Path, quality: DatamodelQuality) -> None:
@@ -27,14 +34,18 @@ def write_datamodels(path: Path, quality: DatamodelQuality) -> None:
 
 
 def _write(path: Path, header: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
-    """UTF-8, 10 significant digits, true/false."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows([_text(value) for value in line] for line in lines)
+        writer.writerows([plain(value) for value in line] for line in lines)
 
 
-def _text(value: str | int | float | bool) -> str:
+def plain(value: str | int | float | bool | tuple[int, ...] | None) -> str:
+    """A value for a program to read: 10 significant digits, true/false, numbers of images with blanks between."""
+    if value is None:
+        return ""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
     return format(value, ".10g") if isinstance(value, (float, np.floating)) else str(value)

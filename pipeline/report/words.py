@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pipeline.report.content import Content, DatamodelQuality, Group, Row
+from pipeline.report.content import Content, DatamodelQuality
+from pipeline.report.rows import Group, Row
 
 CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
+SHOWN_MEMBERS = 3  # of a group, by number
+LONGEST_NAME = 60  # of a class in a sentence
+DIRECTIONS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 LEAST_SHARE = 0.0005  # of the variance; less is called none
 
 
@@ -55,6 +61,13 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def weights(values: Sequence[float]) -> list[str]:
+    """Weights beside each other, with the decimals that give the largest two digits."""
+    largest = max((abs(value) for value in values), default=0.0)
+    places = max(0, 1 - math.floor(math.log10(largest))) if largest > 0.0 else 0
+    return [fixed(value, places) for value in values]
+
+
 def effect_texts(row: Row) -> tuple[str, str, str]:
     """The effect and the ends of its interval, all with the decimals that the width of the interval deserves."""
     places = _decimals(row.effect, row.effect_low, row.effect_high)
@@ -71,7 +84,7 @@ def effect_and_interval(row: Row) -> str:
 
 def sentence(row: Row, unit: str) -> str:
     """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …"."""
-    this, that = image_name("this", row.class_i, row.i), image_name("that", row.class_j, row.j)
+    this, that = image_name("this", row.class_i, row.left), image_name("that", row.class_j, row.right)
     if not math.isfinite(row.effect):
         return f"For training on {this} instead of {that}, the effect could not be estimated."
     effect, low, high = effect_texts(row)
@@ -88,9 +101,38 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%)|(?<=\btrain) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 
-def image_name(article: str, label: str, index: int) -> str:
-    """ "this dog (train 12)"."""
-    return f"{article} {label or 'image'} (train {index})"
+def image_name(article: str, label: str, indices: Sequence[int]) -> str:
+    """ "this dog (train 12)", or "these 5 dog images (train 12, 40, 41, …)"."""
+    name = _isolated(class_name(label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…"))
+    if len(indices) == 1:
+        return f"{article} {name} ({place('train', indices)})"
+    plural_article = {"this": "these", "that": "those"}[article]
+    return f"{plural_article} {len(indices)} {f'{name} ' if label else ''}images ({place('train', indices)})"
+
+
+def class_name(label: str) -> str:
+    """The name of a class to be shown, without characters that would change the text around it; "image" if it has none.
+
+    These are control characters: line breaks, and those that turn the direction of writing.
+    """
+    return "".join(c for c in label if unicodedata.category(c) != "Cc" and c not in DIRECTIONS) or "image"
+
+
+def _isolated(name: str) -> str:
+    """`name` inside a sentence: one that is written from right to left must not turn what follows it."""
+    turns = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in name)
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if turns else name
+
+
+def place(part: str, indices: Sequence[int]) -> str:
+    """ "train 12", "target 17", "train 12, 40, 41, …"."""
+    shown = ", ".join(map(str, indices[:SHOWN_MEMBERS]))
+    return f"{part} {shown}{', …' if len(indices) > SHOWN_MEMBERS else ''}"
+
+
+def thousands(count: int) -> str:
+    """A count with its thousands apart: 12 000."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def verdict(group: Group, content: Content) -> str:
@@ -132,6 +174,29 @@ def quality_sentence(quality: DatamodelQuality, n_models: int, unit: str) -> str
         others, whose = ("one other target", "its") if unknown == 1 else (f"{unknown} other targets", "their")
         text += f" For {others} R² is not defined, because {whose} {unit} does not vary on these models."
     return text
+
+
+def curve_words(kind: str, unit: str) -> tuple[str, str, str]:
+    """The two axes of an ordinal dominance curve, and what is compared, in words."""
+    if kind == "scores":
+        return "untouched", "swapped", "the scores of untouched and of swapped models"
+    if kind == "differences":
+        return "D", "−D", "D and −D, D the score of a model minus that of its own swap"
+    return "with i", "with j", f"the residual {unit} of models with i and not j, and of models with j and not i"
+
+
+def curve_notes(kinds: Iterable[str], unit: str) -> str:
+    """What the two samples are, for each kind of curve on the page."""
+    notes = {
+        "scores": "Swap test: across, the scores of the first half of the models, untouched; up, those of the second "
+        "half after the swap. The area estimates the same chance as U.",
+        "differences": "Paired test: across, D, the score of a model minus its score after the swap; up, −D; over the "
+        "models that the swap changes. Without a difference both have the same law.",
+        "residuals": f"Contrast: across, the residual {unit} of models with i and without j; up, that of models with j "
+        "and without i. A curve above the diagonal: with i it tends to be the larger.",
+    }
+    present = set(kinds)
+    return " ".join(note for kind, note in notes.items() if kind in present)
 
 
 def _share(r2: float, what: str = "") -> tuple[str, str]:

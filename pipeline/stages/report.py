@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline.cache import Result
 from pipeline.config import Config, to_toml
 from pipeline.datasets import Labels
-from pipeline.stages.context import Data, progress_bar
+from pipeline.stages.context import Data, Fitted, progress_bar
 
-VERSION = 2
+if TYPE_CHECKING:
+    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
+    from pipeline.report.rows import Row
+
+VERSION = 3
 
 
 def settings(config: Config) -> dict[str, Any]:
@@ -26,8 +31,7 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
 
     rows = _rows(config, inputs["test"].folder / "tests.parquet")
     data = Data.of(inputs["download"])
-    images = data.images
-    fit = inputs["fit"].summary
+    images, labels, fit = data.images, data.labels, inputs["fit"].summary
     content = Content(
         title=config.report.title,
         rows=rows,
@@ -39,11 +43,15 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         n_train=data.n_train,
         r2_median=_number(fit["r2_median"]),
         spearman_median=_number(fit["spearman_median"]),
-        quality=_quality(config, inputs["fit"].folder / "quality.npz", data.labels),
+        quality=_quality(config, inputs["fit"], labels),
         mask_law=inputs["test"].summary["mask_law"],
+        masks=_masks(data),
+        coding=_coding(fit),
+        class_names=() if labels is None else labels.class_names,
+        **_evidence(config, rows, data, Fitted.of(inputs["fit"])),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
-        provenance=_provenance(inputs, command),
+        provenance=_provenance(config, inputs, command),
         configuration=to_toml(config),
     )
     found = {method: sum(row.finding for row in rows if row.method == method) for method in config.test.method}
@@ -53,12 +61,12 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
     return {"n_tests": len(rows), "n_findings": found}
 
 
-def _rows(config: Config, path: Path) -> list[Any]:
+def _rows(config: Config, path: Path) -> list[Row]:
     """The table of the test stage, with adjusted p-values: each method's tests are one family."""
     from pyarrow import parquet
 
     from datamodels_inf.multiplicity import adjust_pvalues
-    from pipeline.report.content import COLUMNS, Row
+    from pipeline.report.rows import COLUMNS, Row
 
     table = parquet.read_table(path).to_pydict()
     methods, p = np.array(table["method"]), np.array(table["pvalue"])
@@ -67,31 +75,71 @@ def _rows(config: Config, path: Path) -> list[Any]:
         adjusted[methods == method] = adjust_pvalues(p[methods == method], config.test.correction)
     table["pvalue_adjusted"] = adjusted.tolist()
     table["finding"] = (adjusted <= config.test.alpha).tolist()
-    return [Row(*values) for values in zip(*(table[name] for name in COLUMNS), strict=True)]
+    for name in {"members_i", "members_j"} & table.keys():
+        table[name] = [tuple(members) for members in table[name]]
+    names = [name for name in COLUMNS if name in table]
+    return [Row(**dict(zip(names, values, strict=True))) for values in zip(*map(table.get, names), strict=True)]
 
 
-def _quality(config: Config, path: Path, labels: Labels | None) -> Any:
+def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
+    """Curves of the tests that get a panel, and galleries of their targets."""
+    from pipeline.report.evidence import HeldOut, curves_of, galleries_of
+    from pipeline.report.rows import groups_of
+
+    drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
+    held_out = HeldOut(data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets)
+    targets = list(dict.fromkeys(row.target for row in drawn))
+    names = _train_names(data.labels)
+    return {"curves": curves_of(drawn, held_out), "galleries": galleries_of(targets, held_out, names)}
+
+
+def _train_names(labels: Labels | None) -> Callable[[int], str]:
+    return lambda index: "" if labels is None else labels.class_names[labels.train_labels[index]]
+
+
+def _quality(config: Config, fit: Result, labels: Labels | None) -> DatamodelQuality:
     """What the fit stage found out about each datamodel, with the classes of their targets."""
     from pipeline.report.content import DatamodelQuality
 
-    with np.load(path, allow_pickle=False) as file:
+    with np.load(fit.folder / "quality.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     targets = arrays["targets"]
     classes = [""] * len(targets) if labels is None else [labels.class_names[k] for k in labels.target_labels[targets]]
-    return DatamodelQuality(**arrays, classes=classes, loaded=config.fit.mode == "load")
+    return DatamodelQuality(
+        **arrays,
+        classes=classes,
+        loaded=config.fit.mode == "load",
+        n_at_end=fit.summary.get("n_lambda_at_end"),
+    )
+
+
+def _masks(data: Data) -> MaskCheck:
+    """The check of exchangeability in full, and how often each image was trained on."""
+    from datamodels_inf.shift import check_exchangeable
+    from pipeline.report.content import MaskCheck
+
+    return MaskCheck(check_exchangeable(data.held_out_masks), data.held_out_masks.column_sums())
+
+
+def _coding(fit: dict[str, Any]) -> Coding:
+    from pipeline.report.content import Coding
+
+    errors = (float(fit.get(name, float("nan"))) for name in ("mse_mask", "mse_signed", "mse_constant"))
+    return Coding(str(fit["coding"]), *errors)
 
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _provenance(inputs: dict[str, Result], command: str) -> dict[str, str]:
+def _provenance(config: Config, inputs: dict[str, Result], command: str) -> dict[str, str]:
     lines = {"Command": command}
     for name, result in inputs.items():
         manifest = result.manifest
         lines[f"Stage {name}"] = f"{manifest['key']}, made {manifest['made_at']} in {manifest['seconds']} s"
     versions = inputs["test"].manifest["versions"]
     lines["Versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
+    lines["Seed"] = f"{config.test.seed} (drawing of pairs, coins for ties)"
     lines["Coding of the weights"] = str(inputs["fit"].summary["coding"])
     if not inputs["test"].summary["exchangeable"]:
         reasons = "; ".join(inputs["test"].summary["exchangeability_reasons"])

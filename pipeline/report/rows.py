@@ -1,0 +1,129 @@
+"""The tests of a report as rows, and how they are ordered, numbered and grouped. No files here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+COLUMNS = (
+    "method",
+    "i",
+    "j",
+    "target",
+    "class_i",
+    "class_j",
+    "class_target",
+    "statistic",
+    "pvalue",
+    "pvalue_adjusted",
+    "finding",
+    "theta_i",
+    "theta_j",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "note",
+    "n_informative",
+    "members_i",
+    "members_j",
+)
+MISSES = 5
+
+Key: TypeAlias = tuple[str, int, tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One test: do training images `i` and `j` influence `target` differently? One field per column of the CSV files.
+
+    The three numbers are 0-based positions in `Images.train` and `Images.targets`. `theta_*`, `effect` and the ends
+    of its interval may be NaN or infinite; `note` may be empty. n_informative: models that tell i from j, None where
+    that is not known. members_i, members_j: where two groups are swapped, all their images; i and j are the first.
+    """
+
+    method: str
+    i: int
+    j: int
+    target: int
+    class_i: str
+    class_j: str
+    class_target: str
+    statistic: float
+    pvalue: float
+    pvalue_adjusted: float
+    finding: bool
+    theta_i: float
+    theta_j: float
+    effect: float
+    effect_low: float
+    effect_high: float
+    note: str = ""
+    n_informative: int | None = None
+    members_i: tuple[int, ...] = ()
+    members_j: tuple[int, ...] = ()
+
+    @property
+    def left(self) -> tuple[int, ...]:
+        """All images of the side of i."""
+        return self.members_i or (self.i,)
+
+    @property
+    def right(self) -> tuple[int, ...]:
+        """All images of the side of j."""
+        return self.members_j or (self.j,)
+
+    @property
+    def key(self) -> Key:
+        """What tells this test from the others."""
+        return self.method, self.target, self.left, self.right
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A finding and its number: its line in findings.csv and on the page, from 1."""
+
+    number: int
+    row: Row
+
+
+@dataclass(frozen=True)
+class Group:
+    """The tests of one method, the findings in page order, and, if there is none, the closest misses."""
+
+    method: str
+    tests: tuple[Row, ...]
+    findings: tuple[Numbered, ...]
+    misses: tuple[Numbered, ...]
+
+    @property
+    def n_tests(self) -> int:
+        return len(self.tests)
+
+    def drawn(self, max_panels: int) -> tuple[Numbered, ...]:
+        """What gets a panel on the page: the first findings, or else the closest misses."""
+        return self.findings[:max_panels] if self.findings else self.misses
+
+
+def groups_of(rows: Sequence[Row]) -> list[Group]:
+    """The tests by method, by rising p-value. Findings are numbered through, from the first method to the last."""
+    by_method: dict[str, list[Row]] = {}
+    for row in rows:
+        by_method.setdefault(row.method, []).append(row)
+    groups: list[Group] = []
+    before = 0
+    for method, tests in by_method.items():
+        tests.sort(key=_rank)
+        found = tuple(Numbered(before + k, row) for k, row in enumerate((r for r in tests if r.finding), start=1))
+        misses = () if found else tuple(Numbered(k, row) for k, row in enumerate(tests[:MISSES], start=1))
+        groups.append(Group(method, tuple(tests), found, misses))
+        before += len(found)
+    return groups
+
+
+def _rank(row: Row) -> tuple[float, float, int, int, int]:
+    """By p-value, then the larger effect first, then by position; what is not known comes last."""
+    pvalue = math.inf if math.isnan(row.pvalue) else row.pvalue
+    effect = 1.0 if math.isnan(row.effect) else -abs(row.effect)
+    return pvalue, effect, row.target, row.i, row.j

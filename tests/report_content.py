@@ -1,0 +1,171 @@
+"""Contents of reports, made up, and a parser of the page that checks how its tags nest."""
+
+import base64
+import dataclasses
+import hashlib
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+from PIL import Image
+
+from datamodels_inf.shift import check_exchangeable
+from pipeline.report import Content, DatamodelQuality, Images, Row
+from pipeline.report.content import MaskCheck
+
+VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path", "input"}
+NAMES = ("dog", "truck", "cat")
+FILES = ("findings.csv", "tests.csv", "datamodels.csv", "report.json", "overview.png")
+EVIL = "<script>alert(1)</script>\"'&"
+
+
+class Page(HTMLParser):
+    """Checks that tags nest; keeps images, addresses, table rows, text and elements by tag."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.html, self.open, self.tags, self.tables = html, [], [], []
+        self.words, self.scripts = [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+        self.text = " ".join(" ".join(self.words).replace("\N{NO-BREAK SPACE}", " ").split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append((dict(attrs).get("class"), []))
+        if tag == "tr":
+            self.tables[-1][1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][1][-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "script" in self.open:
+            self.scripts.append(data)
+        elif "style" not in self.open:
+            self.words.append(data)
+        if "td" in self.open or "th" in self.open:
+            self.tables[-1][1][-1][-1] += data
+
+    @property
+    def rows(self):
+        """Of the tables of findings, their heads too."""
+        return [row for kind, rows in self.tables if kind == "sortable" for row in rows]
+
+    def all(self, tag, **wanted):
+        return [a for t, a in self.tags if t == tag and all(a.get(k, "").split(" ")[0] == v for k, v in wanted.items())]
+
+
+def make_row(k=0, finding=True, **changes):
+    rng = np.random.default_rng(k)
+    effect = float(rng.normal(0, 0.4))
+    half = float(rng.uniform(0.02, 0.3))
+    p = float(10.0 ** rng.uniform(-9, -5)) if finding else float(rng.uniform(0.01, 1.0))
+    i, j, target = (int(v) for v in rng.integers(0, 12, 3))
+    theta = [float(v) for v in rng.normal(0, 0.1, 2)]
+    row = Row(
+        "paired", i, j, target, *(NAMES[v % 3] for v in (i, j, target)), float(rng.uniform(0.4, 0.6)), p,
+        min(1.0, 9.0 * p), finding, *theta, effect, effect - half, effect + half, "",
+    )  # fmt: skip
+    return dataclasses.replace(row, **changes)
+
+
+def make_rows(tests, found, **changes):
+    return [make_row(k, finding=k >= tests - found, **changes) for k in range(tests)]
+
+
+def make_images(shape=(8, 8)):
+    pixels = np.random.default_rng(1).integers(0, 256, (2, 12, *shape)).astype(np.uint8)
+    return Images(pixels[0], pixels[1])
+
+
+def make_content(rows, **changes):
+    fields = {
+        "title": "Digits",
+        "images": make_images(),
+        "alpha": 0.2,
+        "correction": "by",
+        "n_models_fit": 3000,
+        "n_models_test": 1000,
+        "n_train": 500,
+        "r2_median": 0.4123,
+        "spearman_median": 0.65,
+        "mask_law": "fixed-size",
+        "max_panels": 50,
+        "provenance": {"Command": "datamodels-inf run configs/digits.toml"},
+        "configuration": "[test]\nalpha = 0.2\n",
+    }
+    return Content(rows=rows, **(fields | changes))
+
+
+def make_quality(r2, **changes):
+    """Datamodels of targets 0, 1, … of which the worst, the middle and the best known one are drawn."""
+    r2 = np.array(r2, float)
+    count, rng = len(r2), np.random.default_rng(2)
+    known = np.argsort(r2)[: np.count_nonzero(~np.isnan(r2))]
+    shown = known[sorted({0, len(known) // 2, len(known) - 1})] if known.size else known
+    true = rng.normal(2.0, 1.0, (len(shown), 400))
+    fields = {
+        "targets": np.arange(count),
+        "classes": [NAMES[k % 3] for k in range(count)],
+        "r2": r2,
+        "spearman": np.sign(r2) * np.sqrt(np.clip(np.abs(r2), 0, 1)),
+        "mse": rng.uniform(0.1, 1.0, count),
+        "n_nonzero": rng.integers(1, 500, count),
+        "lam": rng.uniform(0.01, 0.02, count),
+        "gap": rng.uniform(1e-9, 1e-6, count),
+        "shown": shown,
+        "shown_true": true,
+        "shown_predicted": 1.0 + 0.5 * true + rng.normal(0, 0.3, true.shape),
+    }
+    return DatamodelQuality(**(fields | changes))
+
+
+def make_masks(n_train=20, n_models=400):
+    masks = np.random.default_rng(4).random((n_models, n_train)) < 0.5
+    return MaskCheck(check_exchangeable(masks), masks.sum(axis=0))
+
+
+def check_self_contained(page):
+    for _, attrs in page.tags:
+        for name in ("src", "href", "srcset", "action", "xlink:href"):
+            assert not re.match(r"(https?:)?//", attrs.get(name, ""))
+    assert "url(" not in page.html
+    assert "@import" not in page.html
+    assert page.all("script") == [{}]
+    check_policy(page)
+    for image in page.all("img"):
+        assert image["alt"]
+        head, data = image["src"].split(",")
+        assert head == "data:image/png;base64"
+        assert Image.open(BytesIO(base64.b64decode(data, validate=True))).format == "PNG"
+    for drawing in page.all("svg"):
+        assert drawing["role"] == "img"
+        assert drawing["aria-label"]
+    anchors = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(anchors) == len(set(anchors))
+    for link in page.all("a"):
+        assert link["href"] in FILES or link["href"][1:] in anchors
+
+
+def check_policy(page):
+    """The browser is told to load nothing and to run no script but the page's own."""
+    [policy] = page.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    [script] = page.scripts
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy["content"].split("; ")[:4] == [
+        "default-src 'none'",
+        "img-src data:",
+        "style-src 'unsafe-inline'",
+        f"script-src 'sha256-{digest}'",
+    ]
