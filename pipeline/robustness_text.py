@@ -17,7 +17,7 @@ NAMES = {
 FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
 FOLLOW_UP = (
     "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
-    "for a clean confirmation use --split."
+    "for a clean confirmation, split them (--split, robustness.split)."
 )
 CONFIRMED = (
     "The finding was selected on the first half of the held-out models; all p-values here are of the second half."
@@ -36,15 +36,16 @@ def robustness_lines(result: Result) -> Iterator[str]:
     for number, case in enumerate(summary["cases"]):
         yield from _case(case, [row for row in rows if row["case"] == number], summary)
     if summary["cases"]:
-        yield explanation(summary, case_of_finding=any(case["finding"] for case in summary["cases"]))
+        yield explanation(summary)
         yield f"BY-adjusted p-values of all {summary['n_tests']:,} tests of this family are in reruns.parquet."
 
 
-def explanation(summary: dict[str, Any], *, case_of_finding: bool) -> str:
+def explanation(summary: dict[str, Any]) -> str:
     """What the p-values may be used for."""
     if summary["split"]:
         return CONFIRMED
-    return FOLLOW_UP if case_of_finding else "The pair was named beforehand, so its p-values are valid as they stand."
+    selected = any(case["finding"] for case in summary["cases"])
+    return FOLLOW_UP if selected else "The pair was named beforehand, so its p-values are valid as they stand."
 
 
 def _case(case: dict[str, Any], rows: Sequence[dict[str, Any]], summary: dict[str, Any]) -> Iterator[str]:

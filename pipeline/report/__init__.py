@@ -1,7 +1,7 @@
 """The report: the tests, their images and the verdict in words, as a page that opens without a network.
 
 `write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv, datamodels.csv, report.json and
-panels/finding-….png. The same content gives the same bytes.
+panels/finding-….png, with re-runs also reruns.csv and robustness.png. The same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pipeline.report.content import Content, DatamodelQuality, Images
 from pipeline.report.machine import json_of
 from pipeline.report.page import page_of, panel_scale
 from pipeline.report.panels import draw_overview, draw_panel
+from pipeline.report.robustness_picture import draw_robustness
 from pipeline.report.rows import COLUMNS, Row, groups_of
-from pipeline.report.tables import write_datamodels, write_table
+from pipeline.report.tables import write_datamodels, write_reruns, write_table
 
 __all__ = ["COLUMNS", "Content", "DatamodelQuality", "Images", "Row", "write_report"]
 
@@ -39,6 +40,9 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
     }
     if content.quality is not None:
         writers[folder / "datamodels.csv"] = partial(write_datamodels, quality=content.quality)
+    if content.robustness is not None:
+        writers[folder / "reruns.csv"] = partial(write_reruns, robustness=content.robustness)
+        writers[folder / "robustness.png"] = partial(draw_robustness, content=content)
     for finding in (item for group in groups for item in group.findings[: content.max_panels]):
         path = folder / "panels" / f"finding-{finding.number:03d}.png"
         path.parent.mkdir(exist_ok=True)

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.shift import ExchangeabilityReport
 from pipeline.report.rows import Key, Row
+
+if TYPE_CHECKING:
+    from pipeline.report.reruns import Robustness
 
 CORRECTIONS = ("by", "bh", "holm", "bonferroni")
 
@@ -140,6 +144,7 @@ class Content:
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
     class_names: all classes in their order; those that only occur in `rows` come after them.
     curves: of the tests that get a panel, by `Row.key`. galleries: by target.
+    robustness: re-runs with look-alikes; None leaves them out.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
@@ -162,6 +167,7 @@ class Content:
     class_names: Sequence[str] = ()
     curves: Mapping[Key, Curve] = field(default_factory=dict)
     galleries: Mapping[int, Gallery] = field(default_factory=dict)
+    robustness: Robustness | None = None
     max_panels: int
     unit: str = "margin"
     tau: float = 0.0

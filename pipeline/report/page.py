@@ -21,6 +21,7 @@ from pipeline.report.heatmap import Heatmap, heatmap_of
 from pipeline.report.limits import POWER, Limits, limits_of
 from pipeline.report.pictures import embedder
 from pipeline.report.pvalue_plots import PvaluePlots, plots_of
+from pipeline.report.reruns import METRICS, views_of
 from pipeline.report.rows import Group, Numbered, Row
 from pipeline.report.tables import plain
 from pipeline.report.words import (
@@ -112,6 +113,8 @@ def page_of(content: Content, groups: Sequence[Group]) -> str:
             target_options=sorted({(row.target, row.class_target) for row in findings}),
             quality=None if content.quality is None else quality.view_of(content.quality, content, embed),
             masks=None if content.masks is None else mask_view.view_of(content.masks, content.n_models_test),
+            reruns=[] if content.robustness is None else views_of(content.robustness, embed),
+            metric="" if content.robustness is None else METRICS[content.robustness.metric],
             limit=limit,
             curve_notes=curve_notes([content.curves[key].kind for key in content.curves], content.unit),
             has_contrast=any(group.method == "contrast" for group in groups),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pipeline.report.content import DatamodelQuality
+from pipeline.report.reruns import Rerun, Robustness
 from pipeline.report.rows import COLUMNS, Row
 
 DATAMODEL_COLUMNS = ("target", "class", "r2", "spearman", "mse", "n_nonzero", "lambda", "gap")
@@ -31,6 +33,17 @@ def write_datamodels(path: Path, quality: DatamodelQuality) -> None:
     arrays = (quality.r2, quality.spearman, quality.mse, quality.n_nonzero, quality.lam, quality.gap)
     columns = (quality.targets.tolist(), quality.classes, *(array.tolist() for array in arrays))
     _write(path, DATAMODEL_COLUMNS, zip(*columns, strict=True))
+
+
+def write_reruns(path: Path, robustness: Robustness) -> None:
+    """The re-runs as CSV, one line each; `pair` counts the cases from 1."""
+    names = [field.name for field in fields(Rerun)]
+    lines = (
+        (k, case.number or None, *(getattr(rerun, name) for name in names))
+        for k, case in enumerate(robustness.cases, start=1)
+        for rerun in case.reruns
+    )
+    _write(path, ("pair", "finding", *names), lines)
 
 
 def _write(path: Path, header: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:

@@ -15,6 +15,7 @@ from pipeline.stages.context import Data, Fitted, progress_bar
 
 if TYPE_CHECKING:
     from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
+    from pipeline.report.reruns import Robustness
     from pipeline.report.rows import Row
 
 VERSION = 3
@@ -49,6 +50,7 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
         **_evidence(config, rows, data, Fitted.of(inputs["fit"])),
+        robustness=_robustness(inputs, labels),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
         provenance=_provenance(config, inputs, command),
@@ -91,6 +93,53 @@ def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -
     targets = list(dict.fromkeys(row.target for row in drawn))
     names = _train_names(data.labels)
     return {"curves": curves_of(drawn, held_out), "galleries": galleries_of(targets, held_out, names)}
+
+
+def _robustness(inputs: dict[str, Result], labels: Labels | None) -> Robustness | None:
+    """The re-runs, if there were any."""
+    from dataclasses import fields
+
+    from pyarrow import parquet
+
+    from pipeline.report.reruns import Agreement, Alike, Case, Rerun, Robustness
+    from pipeline.robustness_text import explanation
+
+    if "robustness" not in inputs:
+        return None
+    summary = inputs["robustness"].summary
+    names = [field.name for field in fields(Rerun)]
+    rows = parquet.read_table(inputs["robustness"].folder / "reruns.parquet").to_pylist()
+    cases = []
+    for k, case in enumerate(summary["cases"]):
+        near_i, near_j = (
+            tuple(
+                Alike(index, distance, index in near["near_copies"])
+                for index, distance in zip(near["images"], near["distances"], strict=True)
+            )
+            for near in (case["near"]["i"], case["near"]["j"])
+        )
+        agreed = {
+            role: Agreement(f["n"], _number(f["same_sign"]), _number(f["effects"]), _number(f["pvalues"]))
+            for role, f in case["agreement"].items()
+        }
+        reruns = tuple(Rerun(**{name: row[name] for name in names}) for row in rows if row["case"] == k)
+        number = case["finding"] or 0
+        cases.append(Case(number, case["i"], case["j"], tuple(case["targets"]), near_i, near_j, agreed, reruns))
+    classes = {}
+    if labels is not None:
+        shown = [rerun for case in cases for rerun in case.reruns]
+        of_train = {index for rerun in shown for index in (rerun.i, rerun.j)}
+        classes = {("train", k): labels.class_names[labels.train_labels[k]] for k in of_train}
+        classes |= {("target", r.target): labels.class_names[labels.target_labels[r.target]] for r in shown}
+    return Robustness(
+        method=summary["method"],
+        metric=summary["metric"],
+        explanation=explanation(summary),
+        n_tests=summary["n_tests"],
+        n_models=summary["n_held_out"],
+        classes=classes,
+        cases=tuple(cases),
+    )
 
 
 def _train_names(labels: Labels | None) -> Callable[[int], str]:
