@@ -96,6 +96,7 @@ class Fit(Section):
 
     mode: Literal["lasso", "load"] = "lasso"
     file: Path | None = None
+    calibrate: bool = False
     targets: Annotated[str | list[int], _check_targets("fit.targets", "needed")] = "needed"
     n_lambdas: Count = 100
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
@@ -103,6 +104,17 @@ class Fit(Section):
     patience: Count = 3
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     memory_gb: Annotated[float, Field(gt=0)] = 7.0
+
+    @model_validator(mode="after")
+    def _calibrate_what_is_loaded(self) -> Fit:
+        if self.calibrate and self.mode != "load":
+            raise ValueError("fit.calibrate is for scores from a file: it needs fit.mode = 'load'")
+        return self
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the fit rows are used at all."""
+        return self.mode == "lasso" or self.calibrate
 
 
 DESIGN_SETTINGS = {
@@ -220,7 +232,7 @@ class Config(Section):
     def _weights_are_given(self) -> Config:
         comes_with_source = self.source.kind == "madrylab" or self.source.weights_url is not None
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
-            raise ValueError("fit.file must name a .pt or .npz file of weights when fit.mode is 'load'")
+            raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
         if self.robustness.method == "contrast" and self.test.tau > 0:
             raise ValueError("robustness.method 'contrast' needs test.tau = 0: its test is valid only there")
         return self

@@ -80,7 +80,7 @@ def settings(config: Config) -> dict[str, Any]:
     )  # fmt: skip
     return {
         **{f"source.{name}": getattr(source, name) for name in names},
-        "fit rows needed": fit.mode == "lasso",
+        "fit rows needed": fit.needs_rows,
         "weights needed": _weights_needed(config),
         "columns of margins": fit.targets if isinstance(fit.targets, list) else "all",
     }
@@ -130,13 +130,13 @@ def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
             "they must be of the same models."
         )
     fit, held_out = _row_ranges(source, masks.n_rows)
-    wanted = (held_out,) if config.fit.mode == "load" else (fit, held_out)
+    wanted = (fit, held_out) if config.fit.needs_rows else (held_out,)
     needs = [Need("masks", remotes.masks, masks_need, wanted), Need("margins", remotes.margins, margins_need, wanted)]
     facts: dict[str, Any] = {
         "n_models": source.fit_rows + source.held_out_rows,
         "n_train": masks.n_columns,
         "n_targets": margins.n_columns,
-        "fit": list(fit) if config.fit.mode == "lasso" else [0, 0],
+        "fit": list(fit) if config.fit.needs_rows else [0, 0],
         "held_out": list(held_out),
         "columns": columns,
     }

@@ -1,4 +1,4 @@
-"""Stage 2, fit: a LASSO datamodel for each target on the fit rows, or weights loaded from a file."""
+"""Stage 2, fit: a LASSO datamodel for each target on the fit rows, or weights or scores loaded from a file."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.datamodel import Datamodel, detect_coding
+from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.files import identity, save_arrays
 from pipeline.stages import designs
 from pipeline.stages.context import Data, chosen_targets
+from pipeline.stages.loaded_weights import load_datamodel
 
 if TYPE_CHECKING:
     from pipeline.stages.lasso_batches import LassoBatches
 
 VERSION = 2
 SCATTER_ROWS = 400
-CODING_ROWS = 10_000
-CODING_TARGETS = 200
 
 
 def settings(config: Config) -> dict[str, Any]:
@@ -34,10 +33,11 @@ def settings(config: Config) -> dict[str, Any]:
     if fit.mode == "lasso":
         names = ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
         return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
+    chosen["fit.calibrate"] = fit.calibrate
     if fit.file is None:
         return {**chosen, "content of fit.file": "of the source"}
     if not fit.file.is_file():
-        raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt or .npz file of weights.")
+        raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt, .npz or .npy file of weights or scores.")
     return {**chosen, "content of fit.file": identity(fit.file)}
 
 
@@ -57,7 +57,7 @@ def run(
 
         datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))
     else:
-        datamodel, facts = _load(config, data, targets)
+        datamodel, facts = load_datamodel(config, data, targets, say)
         gap = np.full(len(targets), np.nan)
     masks, margins = data.held_out_masks, data.held_out_margins(targets)
     quality = datamodel.quality(masks, margins)
@@ -139,51 +139,3 @@ def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[
         "n_lambda_at_end": sum(choice.at_end for choice in choices),
     }
     return as_datamodel(fits, batches.data.n_train), gap, facts
-
-
-def _load(config: Config, data: Data, targets: NDArray[np.int64]) -> tuple[Datamodel, dict[str, Any]]:
-    """Weights of a file. Their coding is detected on fit rows, which are not tested, or else on held-out rows."""
-    path = config.fit.file or data.weights_file
-    if path is None:
-        raise BadInputError('fit.mode is "load" but the source has no weights; name a file in fit.file.')
-    arrays = _read_weights(path)
-    weight, bias = arrays["weight"], arrays["bias"]
-    if weight.shape != (data.n_train, data.n_targets) or bias.shape != (data.n_targets,):
-        raise BadInputError(
-            f"fit.file {path} must hold weight of shape ({data.n_train}, {data.n_targets}) and bias of shape "
-            f"({data.n_targets},), but they are {weight.shape} and {bias.shape}."
-        )
-    lam = arrays.get("lam", np.full(len(bias), np.nan))
-    if lam.shape != bias.shape:
-        raise BadInputError(f"fit.file {path} must hold lam of shape {bias.shape}, but it is {lam.shape}.")
-    chosen = targets[:CODING_TARGETS]
-    masks, margins = data.fit_masks, data.fit_margins(chosen)
-    if masks.n_models < 2:
-        masks, margins = data.held_out_masks, data.held_out_margins(chosen)
-    try:
-        report = detect_coding(weight[:, chosen], bias[chosen], masks[:CODING_ROWS], margins[:CODING_ROWS])
-        datamodel = Datamodel(weight[:, targets], bias[targets], lam[targets], report.coding).in_mask_coding()
-    except ValueError as error:
-        raise BadInputError(f"fit.file {path} does not fit this data: {error}") from error
-    facts = {"coding": report.coding, "mse_mask": report.mse_mask, "mse_signed": report.mse_signed}
-    return datamodel, {**facts, "mse_constant": report.constant_mse}
-
-
-def _read_weights(path: Path) -> dict[str, NDArray[Any]]:
-    """weight, bias and, where there, lam; of a .pt file with tensors only, or of an .npz without pickles."""
-    try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                found = {name: np.asarray(file[name]) for name in ("weight", "bias", "lam") if name in file}
-        else:
-            import torch
-
-            content = torch.load(path, map_location="cpu", weights_only=True)
-            names = [name for name in ("weight", "bias", "lam") if name in content]
-            found = {name: content[name].detach().float().numpy() for name in names}
-        if not {"weight", "bias"} <= found.keys():
-            raise ValueError("it has no weight and bias")
-        return {name: array.astype(np.float32 if name == "weight" else np.float64) for name, array in found.items()}
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120]
-        raise BadInputError(f"fit.file {path} is not a file of weights ({type(error).__name__}: {reason}).") from error
