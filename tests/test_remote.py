@@ -306,7 +306,7 @@ def journal(folder):
 
 def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
     """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness."""
-    small = [*COMMAND[:2], "import pipeline.remote.fetch as f; f.RANGE_BYTES = 40_000; " + COMMAND[2]]
+    small = [*COMMAND[:2], "import pipeline.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
     bucket.door.delay = 0.02
     rng = random.Random(1)
     kills = 0
@@ -364,7 +364,7 @@ def pwrite(handle, content, place):
 
 os.pwrite = pwrite
 import pipeline.remote.fetch
-pipeline.remote.fetch.RANGE_BYTES = 100_000
+pipeline.remote.fetch.RUN_BYTES = 100_000
 """
 
 
@@ -602,7 +602,7 @@ def test_fetch_keeps_what_arrived(tmp_path):
         def __init__(self):
             self.asked = []
 
-        def stream(self, start, stop, length):
+        def stream(self, start, stop):
             self.asked.append(start)
             yield bytes(range(start, min(start + 3, stop)))
             if start + 3 < stop:
@@ -610,7 +610,7 @@ def test_fetch_keeps_what_arrived(tmp_path):
 
     for length, blocks in ((4, ["0123", "4567", "89"]), (3, ["012", "345", "678", "9"]), (20, ["0123456789"])):
         flaky, came = Flaky(), []
-        fetched_blocks = list(fetch(flaky, 0, 10, length, came.append))
+        fetched_blocks = [bytes(block) for block in fetch(flaky, 0, 10, length, came.append)]
         assert fetched_blocks == [bytes(int(digit) for digit in block) for block in blocks]
         assert flaky.asked == [0, 3, 6, 9]
         assert came == [3, 3, 3, 1]

@@ -54,7 +54,6 @@ class Mirror:
         self.folder = home / self.id
         self.rows = rows
         self._lock = threading.Lock()
-        self._mine = threading.local()
         raw = len(rows.shape) == 1  # A file of another kind than .npy is kept byte for byte.
         self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else "array.npy")
         with telling_a_full_disk(self.folder, lambda: rows.n_rows * rows.stored_row_bytes):
@@ -114,38 +113,26 @@ class Mirror:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
-    def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray]) -> None:
-        """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete."""
-        content = self._room(stop - start)
-        row = 0
-        for block in blocks:
-            stored = self._transform(block)
-            content[row : row + len(stored)] = stored
-            row += len(stored)
-        assert row == stop - start, (row, start, stop)
-        digest = hashlib.sha256(content.data).hexdigest()
+    def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray | memoryview]) -> None:
+        """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete.
+
+        A block is packed, hashed and written while it is in the processor's cache; threads wait for each other only to
+        note.
+        """
+        digest, row = hashlib.sha256(), start
+        with self.file.open("r+b", buffering=0) as file:
+            for block in blocks:
+                stored = self._transform(block)
+                digest.update(stored.data)
+                _put(file.fileno(), stored, self._data_start + row * self.rows.stored_row_bytes)
+                row += len(stored)
+        assert row == stop, (row, start, stop)
         with self._lock:
-            self._put(content, self._data_start + start * self.rows.stored_row_bytes)
-            self._note(start, stop, digest)
+            self._note(start, stop, digest.hexdigest())
 
-    def _room(self, n_rows: int) -> NDArray[np.uint8]:
-        """Memory of this thread for stored rows, used again: fresh pages cost more time than the network does."""
-        if len(getattr(self._mine, "room", ())) < n_rows:
-            self._mine.room = np.empty((n_rows, self.rows.stored_row_bytes), np.uint8)
-        room: NDArray[np.uint8] = self._mine.room
-        return room[:n_rows]
-
-    def _transform(self, block: bytes | bytearray) -> NDArray[np.uint8]:
+    def _transform(self, block: bytes | bytearray | memoryview) -> NDArray[np.uint8]:
         values = np.frombuffer(block, np.uint8).reshape(-1, self.rows.raw_row_bytes)
         return np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).reshape(len(values), -1)
-
-    def _put(self, content: NDArray[np.uint8], place: int) -> None:
-        """All bytes; where a disk has room for some, the next call says that it is full."""
-        left = content.data.cast("B")
-        with self.file.open("r+b", buffering=0) as file:
-            while left:
-                written = os.pwrite(file.fileno(), left, place)
-                left, place = left[written:], place + written
 
     def _note(self, start: int, stop: int, digest: str | None) -> None:
         with (self.folder / "rows.jsonl").open("a", encoding="utf-8") as journal:
@@ -216,6 +203,14 @@ def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Inter
 def split(intervals: Iterable[Interval], longest: int) -> list[Interval]:
     """The same rows in pieces of at most `longest`."""
     return [(a, min(a + longest, stop)) for start, stop in intervals for a in range(start, stop, longest)]
+
+
+def _put(handle: int, content: NDArray[np.uint8], place: int) -> None:
+    """All bytes; where a disk has room for some, the next call says that it is full."""
+    left = content.data.cast("B")
+    while left:
+        written = os.pwrite(handle, left, place)
+        left, place = left[written:], place + written
 
 
 def _data_start(path: Path) -> int:

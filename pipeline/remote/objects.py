@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 PIECE = 1 << 19
-"""What is read at a time: it stays in the processor's cache, and no more is lost with a broken connection."""
+"""What is read at a time: no more is lost with a broken connection."""
 ATTEMPTS = 7
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -36,7 +36,7 @@ class TransientError(Exception):
 
 
 class RemoteObject(Protocol):
-    """`stream` yields the bytes start..stop−1 in pieces of at most `length` and may stop short; `fetch` is what checks.
+    """`stream` yields the bytes start..stop−1 in pieces of any length and may stop short; `fetch` is what checks.
 
     `stream_whole` yields the bytes from the first to stop−1, without asking for a range.
     """
@@ -46,38 +46,40 @@ class RemoteObject(Protocol):
 
     def identify(self) -> Identity: ...
 
-    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]: ...
+    def stream(self, start: int, stop: int) -> Iterator[bytes]: ...
 
     def stream_whole(self, stop: int) -> Iterator[bytes]: ...
 
 
 def fetch(
     remote: RemoteObject, start: int, stop: int, length: int, progress: Callable[[int], object]
-) -> Iterator[bytes]:
+) -> Iterator[memoryview]:
     """The bytes start..stop−1 in blocks of `length`, the last may be shorter; all of them, or an error.
 
     What arrived before a connection broke is kept and the rest asked for again. `progress` is called with the number of
-    new bytes. A piece that is a block is passed on as it is: copying it would cost as much as packing it.
+    new bytes. All blocks are the same memory, so a block holds until the next is asked for: fresh memory would cost
+    more time than copying does.
     """
-    kept = bytearray()
+    room, filled = memoryview(bytearray(min(length, stop - start))), 0
     position, failures = start, 0
     while position < stop:
         before = position
         try:
-            for piece in remote.stream(position, stop, length):
+            for piece in remote.stream(position, stop):
                 position += len(piece)
                 if position > stop:
                     raise RemoteError(
                         f"{remote.name} sent more bytes than were asked for; the server cannot be trusted."
                     )
                 progress(len(piece))
-                if not kept and len(piece) == length:
-                    yield piece
-                    continue
-                kept += piece
-                if len(kept) >= length:
-                    yield bytes(kept[:length])
-                    del kept[:length]
+                left = memoryview(piece)
+                while left:
+                    count = min(len(left), len(room) - filled)
+                    room[filled : filled + count] = left[:count]
+                    filled, left = filled + count, left[count:]
+                    if filled == len(room):
+                        yield room
+                        filled = 0
             if position < stop:
                 raise TransientError("the answer ended early")
         except TransientError as error:
@@ -88,8 +90,8 @@ def fetch(
                     "what is complete is kept, so run the command again later."
                 ) from error
             pause(failures)
-    if kept:
-        yield bytes(kept)
+    if filled:
+        yield room[:filled]
 
 
 def retry_identify(remote: RemoteObject) -> Identity:

@@ -66,28 +66,24 @@ class S3Object:
 
     def identify(self) -> Identity:
         answer = self._get(Range="bytes=0-0")
-        answer["Body"].close()
         self._etag = answer["ETag"]
         total = str(answer.get("ContentRange", "")).rpartition("/")[2]
         if not total.isdigit():
+            answer["Body"].close()
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
+        for _ in _pieces(answer["Body"]):  # One byte: a connection is used again once its answer is read.
+            pass
         return Identity(int(total), str(self._etag))
 
-    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
-        from botocore.exceptions import BotoCoreError, HTTPClientError
-        from urllib3.exceptions import HTTPError
-
+    def stream(self, start: int, stop: int) -> Iterator[bytes]:
         match = {"IfMatch": self._etag} if self._etag else {}
         answer = self._get(Range=f"bytes={start}-{stop - 1}", **match)
         if not str(answer.get("ContentRange", "")).startswith(f"bytes {start}-"):
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
-        try:
-            yield from answer["Body"].iter_chunks(length)
-        except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
-            raise TransientError(f"the connection broke: {type(error).__name__}") from error
+        yield from _pieces(answer["Body"])
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
-        return self.stream(0, stop, PIECE)
+        return self.stream(0, stop)
 
     def _get(self, **arguments: Any) -> dict[str, Any]:
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
@@ -142,3 +138,13 @@ class S3Object:
                 f"s3:GetObject), or there is no such key, which this bucket answers in the same way; {self._known}."
             )
         return RemoteError(f"{self.name} was refused ({status} {code}).")
+
+
+def _pieces(body: Any) -> Iterator[bytes]:
+    from botocore.exceptions import BotoCoreError, HTTPClientError
+    from urllib3.exceptions import HTTPError
+
+    try:
+        yield from body.iter_chunks(PIECE)
+    except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
+        raise TransientError(f"the connection broke: {type(error).__name__}") from error
