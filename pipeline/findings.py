@@ -32,10 +32,10 @@ Row: TypeAlias = Mapping[str, Any]
 CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 NUMBERS = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j", "effect", "effect_low", "effect_high")
 CSV_COLUMNS = (
-    "method", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note", "words",
+    "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note", "words",
 )  # fmt: skip
 ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
-    "p": lambda row: (row["pvalue"], row["target"], row["i"], row["j"]),
+    "p": lambda row: (row["pvalue"], -_size(row["effect"]), row["target"], row["i"], row["j"]),
     "effect": lambda row: (-_size(row["effect"]), row["pvalue"], row["target"], row["i"], row["j"]),
     "target": lambda row: (row["target"], row["pvalue"], row["i"], row["j"]),
 }
@@ -54,7 +54,7 @@ class Tested:
         """What is in the store; `command` is what to run where it is not."""
         found: dict[str, Result] = {}
         for name, spec in pipeline.specs():
-            if name == "report":
+            if "test" in found:
                 break
             result, reason = pipeline.store.look_up(spec, found)
             if result is None:
@@ -140,12 +140,17 @@ class Tested:
 def finding_lines(
     tested: Tested, *, method: str | None, sort: Sort, wanted_class: str | None, as_csv: bool
 ) -> Iterator[str]:
-    """The findings of one method or of all, as an aligned table with sentences, or as CSV."""
+    """The findings of one method or of all, as an aligned table with sentences, or as CSV.
+
+    Each method's findings are numbered by p-value, then the larger effect, whatever the order in which they stand.
+    """
     _check(tested, method, wanted_class)
     if as_csv:
         yield _csv_line(CSV_COLUMNS)
     for name in tested.methods if method is None else [method]:
-        rows = [r for r in tested.findings(name) if wanted_class is None or wanted_class in tested.classes(r)]
+        numbered = enumerate(sorted(tested.findings(name), key=ORDERS["p"]), start=1)
+        rows = [{**row, "number": number} for number, row in numbered]
+        rows = [row for row in rows if wanted_class is None or wanted_class in tested.classes(row)]
         rows.sort(key=ORDERS[sort])
         if as_csv:
             yield from (_csv_line(_csv_values(row)) for row in rows)
@@ -206,10 +211,12 @@ def _check(tested: Tested, method: str | None, wanted_class: str | None) -> None
 
 def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     """Two lines a finding: its numbers, and what they say."""
-    cells = [["i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval"]]
+    cells = [["no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval"]]
     for row in rows:
         numbers = [f"{row[name]:.3g}" for name in ("pvalue", "pvalue_adjusted", "effect")]
-        cells.append([*tested.cells(row), *numbers, f"{row['effect_low']:.3g} to {row['effect_high']:.3g}"])
+        cells.append(
+            [str(row["number"]), *tested.cells(row), *numbers, f"{row['effect_low']:.3g} to {row['effect_high']:.3g}"]
+        )
     header, *lines = _aligned(cells, str.ljust)
     yield header
     for row, line in zip(rows, lines, strict=True):

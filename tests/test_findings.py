@@ -81,6 +81,8 @@ def test_sorted(folder, sort, order):
     assert [order(r) for r in found] == sorted(map(order, found))
     assert {r["method"] for r in found} == {"contrast"}
     assert len({order(r) for r in found}) > 1
+    by_number = sorted(found, key=lambda r: int(r["number"]))
+    assert [float(r["pvalue"]) for r in by_number] == sorted(float(r["pvalue"]) for r in found)
 
 
 def test_a_class_may_be_that_of_either_image_or_of_the_target(folder):
@@ -106,7 +108,9 @@ def test_the_table_is_aligned_and_says_what_was_found(folder, rows):
         place = header.index(name)
         assert all(line[place - 1] == " " and line[place] != " " for line in numbers), name
     best = min((r for r in rows if r["method"] == "paired"), key=lambda r: r["pvalue"])
-    assert numbers[0].split()[:4] == [str(best["i"]), f"({best['class_i']})", str(best["j"]), f"({best['class_j']})"]
+    expected = ["1", str(best["i"]), f"({best['class_i']})", str(best["j"]), f"({best['class_j']})"]
+    assert numbers[0].split()[:5] == expected
+    assert [int(line.split()[0]) for line in numbers] == list(range(1, count + 1))
 
 
 def test_compare_counts_findings_and_their_overlap(folder, rows):
