@@ -57,7 +57,8 @@ def write_tests(
             start = 0
             for part in _regrouped(_parts(chunks, method), ROWS):
                 tests = slice(start, start + len(part["note"]))
-                columns: dict[str, Any] = {**part, **_pair_columns(pairs, tests), **_classes(pairs, tests, labels)}
+                columns = {**part, **_pair_columns(pairs, tests)}
+                columns |= _classes(columns, labels)
                 columns["method"] = _words(np.zeros(len(part["note"]), np.int8), (method,))
                 columns["note"] = _words(part["note"], NOTES)
                 writer.write_table(pa.table(columns, schema))
@@ -92,20 +93,20 @@ def _pair_columns(pairs: Pairs, tests: slice) -> dict[str, Any]:
     import pyarrow as pa
 
     bounds = pairs.bounds[tests.start : tests.stop + 1]
-    columns: dict[str, Any] = {"i": pairs.i[tests], "j": pairs.j[tests], "target": pairs.target[tests]}
+    first = bounds[:-1]
+    columns: dict[str, Any] = {"i": pairs.left[first], "j": pairs.right[first], "target": pairs.target[tests]}
     for name, members in (("members_i", pairs.left), ("members_j", pairs.right)):
         offsets = pa.array((bounds - bounds[0]).astype(np.int32))
         columns[name] = pa.ListArray.from_arrays(offsets, pa.array(members[bounds[0] : bounds[-1]]))
     return columns
 
 
-def _classes(pairs: Pairs, tests: slice, labels: Labels | None) -> dict[str, Any]:
+def _classes(columns: Mapping[str, Any], labels: Labels | None) -> dict[str, Any]:
     """The classes of i, j (of groups, of the first member) and the target; empty where they are not known."""
-    columns = {"class_i": pairs.i[tests], "class_j": pairs.j[tests], "class_target": pairs.target[tests]}
     if labels is None:
-        return {name: _words(np.zeros(len(images), np.int8), ("",)) for name, images in columns.items()}
-    of = {"class_i": labels.train_labels, "class_j": labels.train_labels, "class_target": labels.target_labels}
-    return {name: _words(of[name][images], labels.class_names) for name, images in columns.items()}
+        return {f"class_{name}": _words(np.zeros(len(columns[name]), np.int8), ("",)) for name in ("i", "j", "target")}
+    of = {"i": labels.train_labels, "j": labels.train_labels, "target": labels.target_labels}
+    return {f"class_{name}": _words(known[columns[name]], labels.class_names) for name, known in of.items()}
 
 
 def _words(codes: Ints | NDArray[np.int8], words: Sequence[str]) -> Any:
