@@ -6,6 +6,7 @@ columns that occur in them: at most as much as the packed masks themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -60,5 +61,11 @@ def column_words(x: Features, columns: Ints, rows: Ints | slice, threads: int) -
         byte = np.searchsorted(used[start:stop], columns[part] >> 3)
         words[part] = all_eight[8 * byte + (columns[part] & 7)]
 
-    in_threads(gather, range(0, used.size, BYTES_AT_ONCE), threads)
+    in_chunks(gather, used.size, BYTES_AT_ONCE, threads)
     return words
+
+
+def in_chunks(work: Callable[[int], object], total: int, size: int, threads: int) -> None:
+    """work(0), work(size), … up to `total`, in threads; a single chunk is not worth handing over."""
+    starts = range(0, total, size)
+    in_threads(work, starts, min(threads, max(1, len(starts))))

@@ -9,10 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.bit_columns import column_words, is_masks, used_columns
+from datamodels_inf.bit_columns import column_words, in_chunks, is_masks, used_columns
 from datamodels_inf.checks import Floats, Ints, check_features, check_integer, check_response, check_sample_size
 from datamodels_inf.coins import coin_keys, flip_coins
-from datamodels_inf.columns import in_threads
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import Features, LinearScore, columns_of
 
@@ -140,7 +139,7 @@ class Comparison:
             part = slice(start, start + PAIRS_AT_ONCE)
             wins[part], ties[part], coins[part] = count(part)
 
-        in_threads(run, range(0, len(pairs), PAIRS_AT_ONCE), threads)
+        in_chunks(run, len(pairs), PAIRS_AT_ONCE, threads)
         return Counts(wins, ties, coins, self.size)
 
     def _kernel(self, pairs: Ints, seed: int | None, threads: int) -> Callable[[slice], tuple[Ints, Ints, Ints]]:

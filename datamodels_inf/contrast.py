@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from datamodels_inf.bit_columns import Words, column_words, is_masks, used_columns
+from datamodels_inf.bit_columns import Words, column_words, in_chunks, is_masks, used_columns
 from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_integer, check_pair, check_pairs
-from datamodels_inf.columns import in_threads
 from datamodels_inf.comparison import Sample
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import AbsoluteResidual
@@ -177,7 +176,7 @@ def contrast_results(
         part = slice(start, start + PAIRS_AT_ONCE)
         _fill(results, part, words, offset, f, left[part], right[part], own[part])
 
-    in_threads(run, range(0, len(pairs), PAIRS_AT_ONCE), threads)
+    in_chunks(run, len(pairs), PAIRS_AT_ONCE, threads)
     return results
 
 

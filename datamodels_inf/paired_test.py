@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from datamodels_inf.bit_columns import in_chunks
 from datamodels_inf.checks import (
     Floats,
     Index,
@@ -23,7 +24,6 @@ from datamodels_inf.checks import (
     check_pairs,
     seed_of,
 )
-from datamodels_inf.columns import in_threads
 from datamodels_inf.comparison import Comparison, Counts, Sample, Score
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
@@ -139,5 +139,5 @@ def _signed_ranks(comparison: Comparison, pairs: Ints, threads: int) -> Floats:
     def rank(k: int) -> None:
         p[k] = signed_rank_pvalue(comparison.differences(pairs[k]))[0]
 
-    in_threads(rank, range(len(pairs)), threads)
+    in_chunks(rank, len(pairs), 1, threads)
     return p

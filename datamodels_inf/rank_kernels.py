@@ -213,7 +213,7 @@ def contrast_pairs(
     """
     pairs, n = left.shape[0], offset.size
     counts, effects, laws = np.zeros((pairs, 4), np.int64), np.empty((pairs, 3)), np.zeros((pairs, 4))
-    ranks = np.zeros((pairs, EXACT_UP_TO), np.uint8)
+    ranks = np.zeros((pairs, EXACT_UP_TO), np.int64)
     residuals_a, residuals_b = np.empty(n), np.empty(n)
     keys_a, keys_b, keys = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for p in range(pairs):
