@@ -22,13 +22,15 @@ ENVIRONMENT = {
 
 @dataclass
 class Request:
-    """One GET as the server saw it: the range asked for, the status, and how many bytes of the body went out."""
+    """One GET as the server saw it: the range asked for, the status, how many bytes of the body went out, the port of
+    the client, which tells connections apart."""
 
     path: str
     start: int
     stop: int
     status: int
     sent: int = 0
+    port: int = 0
 
 
 @dataclass
@@ -142,6 +144,7 @@ def http_server(files, *, ranges=True, fault=None):
             content = files.get(self.path)
             found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             request = Request(self.path, *((int(found[1]), int(found[2]) + 1) if found else (0, 0)), 200)
+            request.port = self.client_address[1]
             log.requests.append(request)
             if fault is not None and fault(self, request, content):
                 return

@@ -8,7 +8,9 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
+from dataclasses import replace
 
 import boto3
 import numpy as np
@@ -17,6 +19,7 @@ import torch
 from servers import ENVIRONMENT, KEY_ID, http_server, s3_server
 from test_pipeline import COMMAND, call, ok, released, states, table
 
+import pipeline.remote.fetch as fetching
 import pipeline.remote.objects as objects
 from pipeline.errors import BadInputError
 from pipeline.remote.fetch import Need, fetch_missing
@@ -24,6 +27,7 @@ from pipeline.remote.http import HttpObject
 from pipeline.remote.mirror import Mirror, Rows, split, subtract
 from pipeline.remote.npy import read_header
 from pipeline.remote.objects import Identity, RemoteError, fetch, retry_identify
+from pipeline.remote.s3 import Place, S3Object, make_client
 
 BUCKET = "madrylab-datamodels"
 KEYS = ("data/train_masks_50pct.npy", "data/test_margins_50pct.npy", "datamodels/test_50pct.pt")
@@ -408,8 +412,9 @@ def test_a_disk_that_cannot_hold_a_file_of_this_size_is_the_same_sentence(bucket
 CONTENT = npy(np.random.default_rng(1).random((600, 1000)) < 0.5)
 
 
-def need_of(url, folder, timeout=(2.0, 2.0)):
-    remote = HttpObject(url, timeout=timeout)
+def need_of(remote, folder):
+    if isinstance(remote, str):
+        remote = HttpObject(remote, timeout=(2.0, 2.0))
     identity = retry_identify(remote)
     header = read_header(remote, identity)
     rows = Rows(header.n_rows, header.row_bytes, header.offset, (600, 125), "uint8", lambda v: np.packbits(v, axis=1))
@@ -431,6 +436,66 @@ def test_http_ranges(tmp_path):
         stored = fetched(need_of(f"{url}/m.npy", tmp_path))
         assert (stored[100:300] == 0).all()
         assert sum(r.stop - r.start for r in log.data("m.npy")) == 400 * 1000
+
+
+def s3_object(url):
+    place = Place("bucket", url)
+    return S3Object(make_client(place, 2), place, "m.npy", "")
+
+
+@pytest.mark.parametrize("remote_of", (lambda url: f"{url}/bucket/m.npy", s3_object), ids=("http", "s3"))
+def test_connections_are_used_again(tmp_path, monkeypatch, remote_of):
+    """Size, header and 8 ranges of 50 rows over two connections."""
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(fetching, "RUN_BYTES", 50_000)
+    monkeypatch.setattr(fetching, "RUNS", 1)
+    monkeypatch.setattr(fetching, "CONNECTIONS", 2)
+    with http_server({"/bucket/m.npy": CONTENT}) as (url, log):
+        need = need_of(remote_of(url), tmp_path)
+        assert len({r.port for r in log.requests}) == 1
+        fetched(need)
+        assert len(log.requests) == 10
+        assert len({r.port for r in log.requests}) == 2
+
+
+def test_runs_of_one_request_are_noted_one_by_one(tmp_path, monkeypatch):
+    """Runs of 40 rows in blocks of 20; both wanted parts end within a run."""
+    monkeypatch.setattr(fetching, "BLOCK_BYTES", 20_999)
+    monkeypatch.setattr(fetching, "RUN_BYTES", 59_999)
+    with http_server({"/m.npy": CONTENT}) as (url, log):
+        need = need_of(f"{url}/m.npy", tmp_path)
+        fetched(need)
+        asked = sorted(((r.start - 128) // 1000, (r.stop - 128) // 1000) for r in log.data("m.npy"))
+        assert asked == [(0, 100), (300, 460), (460, 600)]
+        assert sorted(need.mirror.done) == split([(0, 100), (300, 460), (460, 600)], 40)
+        assert need.mirror.drop_damaged(need.wanted) == []
+
+
+def test_an_error_stops_the_other_ranges_after_the_run_under_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "RUN_BYTES", 50_000)
+    failed = threading.Event()
+
+    def transform(values):
+        if not values[0].any():
+            failed.set()
+            raise BadInputError("no row is empty")
+        return np.packbits(values, axis=1)
+
+    def fault(handler, request, content):
+        if request.start == 128 + 300_000:
+            assert failed.wait(10)
+            time.sleep(0.5)
+        return False
+
+    content = CONTENT[:128] + bytes(1000) + CONTENT[1128:]
+    with http_server({"/m.npy": content}, fault=fault) as (url, _):
+        need = need_of(f"{url}/m.npy", tmp_path)
+        rows = replace(need.mirror.rows, transform=transform)
+        mirror = Mirror(tmp_path, need.remote.name, Identity(len(content), '"v1"'), rows, "masks")
+        with pytest.raises(BadInputError, match="no row is empty"):
+            fetch_missing(Need("masks", need.remote, mirror, ((0, 100), (300, 500))), lambda n: None)
+        assert set(mirror.done) == {(300, 350)}
 
 
 @pytest.mark.parametrize("ranges", (False, "later"))
