@@ -32,7 +32,8 @@ Row: TypeAlias = Mapping[str, Any]
 CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 NUMBERS = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j", "effect", "effect_low", "effect_high")
 CSV_COLUMNS = (
-    "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note", "words",
+    "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note",
+    "words",
 )  # fmt: skip
 ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
     "p": lambda row: (row["pvalue"], -_size(row["effect"]), row["target"], row["i"], row["j"]),
