@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from datamodels_inf.checks import Floats
 from datamodels_inf.datamodel import BLOCK_BYTES
 from datamodels_inf.masks import FloatArray, PackedMasks
-from datamodels_inf.scores import on_grid
+from datamodels_inf.products import columns_on_grid
 
 ROWS_AT_ONCE = 8192
 
@@ -75,7 +75,7 @@ class _Sums:
         wide = scores.astype(np.float64)
         largest = np.abs(wide).max(axis=0)
         self.unit = np.where(largest == 0.0, 1.0, largest)
-        rounded = np.stack([on_grid(column) for column in (wide / self.unit).T], axis=1)
+        rounded = columns_on_grid(wide / self.unit)
         self.n = masks.n_models
         self.p = self.y = self.pp = self.py = self.yy = self.errors = np.zeros(len(bias))
         for start in range(0, self.n, ROWS_AT_ONCE):

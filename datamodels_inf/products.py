@@ -23,7 +23,7 @@ class KnownProducts(PackedMasks):
 
     def __init__(self, masks: PackedMasks, weight: FloatArray) -> None:
         super().__init__(masks.bits, masks.n_train)
-        rounded = np.stack([on_grid(theta) for theta in weight.T.astype(np.float64)], axis=1)
+        rounded = columns_on_grid(weight)
         products = np.asfortranarray(masks @ rounded)
         self._known = {_digest(theta): product for theta, product in zip(rounded.T, products.T, strict=True)}
 
@@ -37,6 +37,14 @@ class KnownProducts(PackedMasks):
     def __matmul__(self, w: FloatArray) -> FloatArray:
         known: Floats | None = self._known.get(_digest(w)) if w.dtype == np.float64 and w.ndim == 1 else None
         return super().__matmul__(w) if known is None else known.copy()
+
+
+def columns_on_grid(weight: FloatArray) -> Floats:
+    """Each column θ of `weight` on its own grid."""
+    rounded = np.empty(weight.shape)
+    for column, theta in zip(rounded.T, weight.T, strict=True):
+        column[:] = on_grid(theta.astype(np.float64))
+    return rounded
 
 
 def _digest(vector: FloatArray) -> bytes:

@@ -27,7 +27,7 @@ from pipeline.config import Config
 from pipeline.stages.bench import Arrays, read_step, save_step
 from pipeline.stages.context import Data, Fitted, progress_bar
 
-BLOCK_BYTES = 128 * 2**20
+BLOCK_BYTES = 64 * 2**20
 """Targets whose products are made together: as many as need about this much memory."""
 NOTES = (
     "",
