@@ -75,7 +75,9 @@ class _Sums:
         wide = scores.astype(np.float64)
         largest = np.abs(wide).max(axis=0)
         self.unit = np.where(largest == 0.0, 1.0, largest)
-        rounded = np.stack([on_grid(column) for column in (wide / self.unit).T], axis=1)
+        rounded = np.empty(wide.shape)
+        for column, scaled in zip(rounded.T, (wide / self.unit).T, strict=True):
+            column[:] = on_grid(scaled)
         self.n = masks.n_models
         self.p = self.y = self.pp = self.py = self.yy = self.errors = np.zeros(len(bias))
         for start in range(0, self.n, ROWS_AT_ONCE):

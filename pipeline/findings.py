@@ -214,10 +214,9 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     """Two lines a finding: its numbers, and what they say."""
     cells = [["no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval"]]
     for row in rows:
-        numbers = [f"{row[name]:.3g}" for name in ("pvalue", "pvalue_adjusted", "effect")]
-        cells.append(
-            [str(row["number"]), *tested.cells(row), *numbers, f"{row['effect_low']:.3g} to {row['effect_high']:.3g}"]
-        )
+        pvalues = [_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
+        effect = [f"{row['effect']:.3g}", f"{row['effect_low']:.3g} to {row['effect_high']:.3g}"]
+        cells.append([str(row["number"]), *tested.cells(row), *pvalues, *effect])
     header, *lines = _aligned(cells, str.ljust)
     yield header
     for row, line in zip(rows, lines, strict=True):
@@ -242,6 +241,11 @@ def _aligned(cells: Sequence[Sequence[str]], pad: Callable[[str, int], str]) -> 
     """Columns of equal width: the first to the left, the others as `pad` says."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join([line[0].ljust(widths[0]), *map(pad, line[1:], widths[1:])]).rstrip() for line in cells]
+
+
+def _pvalue(value: float) -> str:
+    """One that underflowed to 0 is known to be tiny, not to be 0."""
+    return f"{value:.3g}" if value > 0 else "<1e-300"
 
 
 def _named(number: int, name: str) -> str:

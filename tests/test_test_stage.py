@@ -90,6 +90,12 @@ def test_top_tests_the_extremes_of_the_fitted_weights_and_records_its_design(pip
     assert result.summary["tau_x"] == 0.0
 
 
+def test_too_many_helpers_are_one_sentence(pipeline):
+    sentence = r'test\.design "top" cannot be drawn: `k` and `random_partners` must be smaller: 25 images are needed'
+    with pytest.raises(BadInputError, match=sentence):
+        pipeline("test.design=top", "test.k=10").run("test")
+
+
 def test_a_list_with_groups_agrees_with_the_library(pipeline, source, tmp_path):
     """Sizes are mixed in one family; every number is that of the library on dense masks."""
     path = tmp_path / "pairs.csv"
