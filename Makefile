@@ -4,7 +4,7 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo simulate test lint clean
+.PHONY: demo sample simulate test lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
 # so an interrupted installation is done again.
@@ -17,6 +17,10 @@ $(VENV)/.made: pyproject.toml constraints.txt
 # The whole pipeline on the embedded data: a findings report on real images and really trained models.
 demo: $(VENV)/.made
 	$(BIN)/datamodels-inf run --config digits
+
+# The report in reports/sample: two tests side by side on the embedded data. Its panels are not kept in git.
+sample: $(VENV)/.made
+	$(BIN)/datamodels-inf run --config digits --set 'test.method=["swap", "contrast"]' --set report.name=sample --set report.max_panels=20
 
 # The paper's synthetic experiments.
 simulate: $(VENV)/.made

@@ -41,7 +41,7 @@ def test_wheel_holds_both_packages_and_nothing_else(wheel):
     assert "datamodels_inf/py.typed" in names
     assert "pipeline/configs/digits.toml" in names
     assert "pipeline/embedded/digits/margins.npy" in names
-    assert "pipeline/report/template.html.j2" in names
+    assert {f"pipeline/report/templates/{name}" for name in ("page.html.j2", "style.css", "script.js")} <= set(names)
     assert any(name.endswith("LICENSE") for name in names)
 
 

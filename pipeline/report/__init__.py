@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pipeline.files import whole_file
 from pipeline.report.content import Content, DatamodelQuality, Images
+from pipeline.report.limits import limits_of
 from pipeline.report.machine import json_of
 from pipeline.report.page import page_of, panel_scale
 from pipeline.report.panels import draw_overview, draw_panel
@@ -31,12 +32,13 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
         raise ValueError(f"`folder` must be an existing empty folder, but {folder} is not.")
     groups = groups_of(content.rows)
     limit = panel_scale(groups, content.max_panels)
+    limits = {group.method: limits_of(group, content) for group in groups}
     findings = [finding.row for group in groups for finding in group.findings]
     writers: dict[Path, Callable[[Path], object]] = {
         folder / "tests.csv": partial(write_table, rows=content.rows),
         folder / "findings.csv": partial(write_table, rows=findings),
         folder / "overview.png": partial(draw_overview, groups=groups, content=content),
-        folder / "report.json": lambda path: _write_text(path, json_of(content, groups)),
+        folder / "report.json": lambda path: _write_text(path, json_of(content, groups, limits)),
     }
     if content.quality is not None:
         writers[folder / "datamodels.csv"] = partial(write_datamodels, quality=content.quality)
@@ -47,7 +49,7 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
         path = folder / "panels" / f"finding-{finding.number:03d}.png"
         path.parent.mkdir(exist_ok=True)
         writers[path] = partial(draw_panel, finding=finding, content=content, limit=limit)
-    writers[folder / "index.html"] = lambda path: _write_text(path, page_of(content, groups))
+    writers[folder / "index.html"] = lambda path: _write_text(path, page_of(content, groups, limits))
     for path, write in writers.items():
         with whole_file(path) as temporary:
             write(temporary)

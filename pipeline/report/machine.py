@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pipeline.report.content import Content
 from pipeline.report.corrections import threshold
-from pipeline.report.limits import POWER, Limits, limits_of
+from pipeline.report.limits import POWER, Limits
 from pipeline.report.rows import Group
 from pipeline.report.tables import values_of
 from pipeline.report.words import verdict
@@ -18,7 +18,7 @@ from pipeline.report.words import verdict
 FORMAT = "datamodels-inf report 1"
 
 
-def json_of(content: Content, groups: Sequence[Group]) -> str:
+def json_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limits | None]) -> str:
     """The whole report but its pictures and the tests that are no findings, which are in tests.csv."""
     report = {
         "format": FORMAT,
@@ -33,14 +33,14 @@ def json_of(content: Content, groups: Sequence[Group]) -> str:
         "datamodels": {"r2_median": content.r2_median, "spearman_median": content.spearman_median},
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),
-        "methods": [_method(group, content) for group in groups],
+        "methods": [_method(group, content, limits[group.method]) for group in groups],
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }
     return json.dumps(_finite(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _method(group: Group, content: Content) -> dict[str, Any]:
+def _method(group: Group, content: Content, limits: Limits | None) -> dict[str, Any]:
     m = sum(not math.isnan(row.pvalue) for row in group.tests)
     found = len(group.findings)
     return {
@@ -49,7 +49,7 @@ def _method(group: Group, content: Content) -> dict[str, Any]:
         "n_tests": group.n_tests,
         "n_findings": found,
         "threshold": threshold(content.correction, content.alpha, m, found) if m else None,
-        "limits": _limits(limits_of(group, content)),
+        "limits": _limits(limits),
         "findings": [{"number": item.number, **values_of(item.row)} for item in group.findings],
         "closest_misses": [values_of(item.row) for item in group.misses],
     }

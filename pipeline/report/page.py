@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -18,7 +18,7 @@ from pipeline.report.cards import Embed, TargetGroup, target_groups
 from pipeline.report.content import Content
 from pipeline.report.corrections import threshold
 from pipeline.report.heatmap import Heatmap, heatmap_of
-from pipeline.report.limits import POWER, Limits, limits_of
+from pipeline.report.limits import POWER, Limits
 from pipeline.report.pictures import embedder
 from pipeline.report.pvalue_plots import PvaluePlots, plots_of
 from pipeline.report.reruns import METRICS, views_of
@@ -92,7 +92,7 @@ def panel_scale(groups: Sequence[Group], max_panels: int) -> float:
     return common_limit([item.row for group in groups for item in group.drawn(max_panels)])
 
 
-def page_of(content: Content, groups: Sequence[Group]) -> str:
+def page_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limits | None]) -> str:
     """The whole page as HTML, with its style, script and images inside."""
     limit = panel_scale(groups, content.max_panels)
     embed = embedder(content.images)
@@ -106,7 +106,9 @@ def page_of(content: Content, groups: Sequence[Group]) -> str:
         .get_template("page.html.j2")
         .render(
             content=content,
-            sections=[_section(k, groups, content, limit, embed) for k in range(len(groups))],
+            sections=[
+                _section(k, groups, content, limits[group.method], limit, embed) for k, group in enumerate(groups)
+            ],
             several=len(groups) > 1,
             n_findings=len(findings),
             class_options=[(k, name) for name, k in numbers.items() if name in used],
@@ -130,7 +132,9 @@ def page_of(content: Content, groups: Sequence[Group]) -> str:
     )
 
 
-def _section(index: int, groups: Sequence[Group], content: Content, limit: float, embed: Embed) -> Section:
+def _section(
+    index: int, groups: Sequence[Group], content: Content, limits: Limits | None, limit: float, embed: Embed
+) -> Section:
     group = groups[index]
     own = {item.row.key[1:] for item in group.findings}
     return Section(
@@ -142,7 +146,7 @@ def _section(index: int, groups: Sequence[Group], content: Content, limit: float
         shared=[len(own & {item.row.key[1:] for item in other.findings}) for other in groups],
         plots=plots_of(group.tests, content.correction, content.alpha),
         heatmap=heatmap_of(group.tests, content.class_names),
-        limits=limits_of(group, content),
+        limits=limits,
     )
 
 
