@@ -20,7 +20,7 @@ from pipeline.remote.objects import (
 )
 
 BLOCK_BYTES = 4 * 2**20
-"""What is packed and written at a time: in smaller ones threads wait for each other more often, in larger ones memory is slower."""
+"""What is packed and written at a time: smaller ones make threads wait for each other, larger ones leave the cache."""
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""
 RUNS = 4
