@@ -68,6 +68,7 @@ def make_files(folder: Path) -> None:
         margins[:, some] += packed @ weight[:, some].astype(np.float64)
     np.save(folder / "test_margins_50pct.npy", margins)
     np.savez(folder / "weights.npz", weight=weight, bias=np.zeros(TARGETS))
+    np.save(folder / "theta.npy", weight[:, DOG])
     np.savez(
         folder / "labels.npz",
         train_labels=np.arange(IMAGES) % len(CLASSES),
@@ -89,9 +90,7 @@ def held_out(folder: Path) -> tuple[object, NDArray[np.float16], NDArray[np.floa
 
     masks = PackedMasks(np.load(folder / "bits.npy", mmap_mode="r")[FIT_ROWS:], IMAGES)
     margins = np.load(folder / "test_margins_50pct.npy", mmap_mode="r")[FIT_ROWS:]
-    with np.load(folder / "weights.npz") as file:
-        theta = np.ascontiguousarray(file["weight"][:, DOG])
-    return masks, margins[:, DOG], theta
+    return masks, margins[:, DOG], np.load(folder / "theta.npy")
 
 
 def run_command(arguments: list[str]) -> tuple[float, float]:
