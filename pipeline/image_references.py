@@ -41,6 +41,12 @@ class ImageFinder:
         """The numbers of the images in a text such as "12", "dog:3" or, for a group, "12 17 dog:3"."""
         return [self._by_number(int(match[1])) if match[1] else self._by_class(match) for match in _matches(text)]
 
+    def find_one(self, text: str) -> int:
+        found = self.find(text)
+        if len(found) != 1:
+            raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found)}")
+        return found[0]
+
     def _by_number(self, number: int) -> int:
         if number >= self.count:
             raise ValueError(f"there is no {self.what} {number}: they go from 0 to {self.count - 1}")

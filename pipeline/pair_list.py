@@ -62,11 +62,15 @@ def _read(path: Path, columns: tuple[str, ...]) -> Any:
         include_columns=list(columns), column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
     )
     try:
+        with csv.open_csv(path) as opened:  # `read_csv` would take one of two columns of the same name.
+            names = [name for name in opened.schema.names if name in COLUMNS]
+        if sorted(names) != list(COLUMNS):
+            raise ValueError(f"of these it names {', '.join(names) or 'none'}")
         table = csv.read_csv(path, convert_options=options)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
+    except (ValueError, pa.ArrowKeyError, OSError) as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInputError(
-            f"test.file {path} is not a CSV file with a first line that names i, j and target ({reason})."
+            f"test.file {path} is not a CSV file with a first line that names i, j and target, each once ({reason})."
         ) from error
     if table.num_rows == 0:
         raise BadInputError(f"test.file {path} lists no pair.")

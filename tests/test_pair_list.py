@@ -84,7 +84,7 @@ def test_many_rows_are_read_into_arrays(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    ("", "is not a CSV file with a first line that names i, j and target"),
+    ("", "is not a CSV file with a first line that names i, j and target, each once"),
     ("1,2,3\n", "is not a CSV file with a first line"),
     ("i,j\n1,2\n", "is not a CSV file with a first line"),
     ("i,j,target\n", "lists no pair"),
@@ -97,6 +97,9 @@ def test_many_rows_are_read_into_arrays(tmp_path):
     ("i,j,target\n1,dog:0,0\n", "row 1: an image stands twice"),
     ("i,j,target\n1 2,3,0\n", "row 1: i and j must be groups of equal size"),
     ("i,j,target\n1,2,0 1\n", "row 1: target must be one image"),
+    ("i,i,j,target\n1,1,2,0\n", "each once (of these it names i, i, j, target)"),
+    ("i;j;target\n1;2;0\n", "is not a CSV file with a first line"),
+    ("i,j,target\n\n\n", "lists no pair"),
     ("i,j,target\nyak:1,2,0\n", "row 1, column i: 'yak' is no class"),
 ])  # fmt: skip
 def test_a_bad_file_is_one_sentence_with_its_place(tmp_path, text, sentence):
@@ -106,6 +109,18 @@ def test_a_bad_file_is_one_sentence_with_its_place(tmp_path, text, sentence):
     assert "test.file" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
+
+
+def test_what_spreadsheets_write_is_read(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(b'\xef\xbb\xbfi,j,target\r\n"1","2","0"\r\n\r\n3, dog:0 ,1\r\n')
+    assert listed(read_pairs(path, TRAIN, TARGETS)) == [((1,), (2,), 0), ((3,), (1,), 1)]
+
+
+def test_one_image_means_one():
+    assert TRAIN.find_one("dog:1") == 5
+    with pytest.raises(ValueError, match="'5 dog:1' must be one training image, but it names 2"):
+        TRAIN.find_one("5 dog:1")
 
 
 def test_no_file(tmp_path):

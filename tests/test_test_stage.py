@@ -149,6 +149,8 @@ def test_grid_is_all_pairs_of_the_given_images_on_the_given_targets(pipeline):
         pipeline("test.design=grid", "test.images=[1,'dog:0']").run("test")
     with pytest.raises(BadInputError, match="class dog has 12 training images, so there is no dog:12"):
         pipeline("test.design=grid", "test.images=[1,'dog:12']").run("test")
+    with pytest.raises(BadInputError, match="'2 dog:1' must be one training image"):
+        pipeline("test.design=grid", "test.images=[1,'2 dog:1']").run("test")
 
 
 def test_targets_without_a_datamodel_are_refused_where_they_were_named(pipeline, tmp_path):

@@ -71,7 +71,7 @@ def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
     if test.file is not None:
         return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels))
     if test.design == "grid":
-        return grid_pairs(np.array([train.find(str(image))[0] for image in test.images], np.int64), targets)
+        return grid_pairs(np.array([train.find_one(str(image)) for image in test.images], np.int64), targets)
     if test.design == "top":
         return top_pairs(
             fitted.columns(targets),
