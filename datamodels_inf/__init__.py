@@ -6,7 +6,9 @@ from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
 from datamodels_inf.power import (
+    Detectable,
     Plan,
+    detectable_effect,
     dominance_area,
     linear_gap,
     mixture_gap,
@@ -24,6 +26,7 @@ __all__ = [
     "AbsoluteResidual",
     "Contrast",
     "Datamodel",
+    "Detectable",
     "ExchangeabilityReport",
     "PackedMasks",
     "Plan",
@@ -37,6 +40,7 @@ __all__ = [
     "contrast",
     "contrast_many",
     "detect_coding",
+    "detectable_effect",
     "dominance_area",
     "linear_gap",
     "mixture_gap",
