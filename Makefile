@@ -21,6 +21,7 @@ demo: $(VENV)/.made
 # The report in reports/sample: two tests side by side on the embedded data. Its panels are not kept in git.
 sample: $(VENV)/.made
 	$(BIN)/datamodels-inf run --config digits --set 'test.method=["swap", "contrast"]' --set report.name=sample --set report.max_panels=20
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1110 --screenshot=reports/sample/page.png reports/sample/index.html
 
 # The paper's synthetic experiments.
 simulate: $(VENV)/.made

@@ -6,7 +6,9 @@ from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
 from datamodels_inf.power import (
+    Detectable,
     Plan,
+    detectable_effect,
     dominance_area,
     linear_gap,
     mixture_gap,
@@ -26,6 +28,7 @@ __all__ = [
     "Contrast",
     "ContrastResults",
     "Datamodel",
+    "Detectable",
     "ExchangeabilityReport",
     "PackedMasks",
     "Plan",
@@ -40,6 +43,7 @@ __all__ = [
     "contrast",
     "contrast_many",
     "detect_coding",
+    "detectable_effect",
     "dominance_area",
     "linear_gap",
     "mixture_gap",

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from report_content import make_content, make_masks, make_quality, make_row, make_rows
+from scipy.stats import binom
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
 from datamodels_inf.comparison import swap_columns
@@ -251,6 +252,14 @@ def test_the_masks_are_drawn_against_their_law():
     assert seen.sum() == pytest.approx(expected.sum(), rel=0.03)
     assert view.label.startswith("3000 training images by the number of held-out models that saw them: from ")
     assert "where 250 ± 11 are expected" in view.label
+
+
+def test_the_law_of_the_masks_is_binomial():
+    check = make_masks(n_train=400, n_models=18)
+    law = mask_view.view_of(check, 18).law
+    heights = 150 - np.array([float(point.split(" ")[1]) for point in law[1:].split("L")])
+    pmf = binom.pmf(np.arange(19), 18, check.report.proportion)
+    np.testing.assert_allclose(heights / heights.sum(), pmf, atol=0.002)
 
 
 def test_a_logarithmic_spread_has_its_median_between_powers_of_ten():

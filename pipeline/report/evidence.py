@@ -38,13 +38,13 @@ class HeldOut:
 
 
 def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
-    """The curve of each test whose method is known here; the predictions of all targets are made in one pass."""
+    """The curve of each test whose method is known here."""
     known = [row for row in rows if row.method in KINDS]
     if not known:
         return {}
     targets = np.unique([row.target for row in known])
     fitted = held_out.datamodel.subset([held_out.position(t) for t in targets.tolist()])
-    errors = held_out.margins(targets).astype(np.float64) - fitted.predict(held_out.masks)
+    errors = held_out.margins(targets).astype(np.float64) - _predict(fitted, held_out.masks)
     used = np.unique([index for row in known for index in (*row.left, *row.right)])
     columns = held_out.masks.columns(used)
     curves = {}
@@ -56,6 +56,11 @@ def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
         if min(map(len, samples)) > 0:
             curves[row.key] = curve_of(KINDS[row.method], *samples)
     return curves
+
+
+def _predict(fitted: Datamodel, masks: PackedMasks) -> Floats:
+    """As `Datamodel.predict`, for all targets in one pass and in single precision: no line is drawn finer than that."""
+    return (masks @ fitted.weight.astype(np.float32)).astype(np.float64) + fitted.bias
 
 
 def _samples(

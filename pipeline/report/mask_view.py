@@ -40,7 +40,7 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
     high = min(n_models, max(int(sums.max()), int(mean + SPREAD * sd) + 1))
     edges = np.unique(np.round(np.linspace(low, high + 1, BINS + 1)).astype(np.int64))
     counts = np.histogram(sums, edges)[0]
-    upto = bdtr(edges - 1.0, n_models, share)
+    upto = np.where(edges > 0, bdtr(np.maximum(edges - 1.0, 0.0), n_models, share), 0.0)
     expected = len(sums) * np.diff(upto) / np.diff(edges)  # images per whole number, as the bins differ by one
     seen = counts / np.diff(edges)
     highest = float(max(expected.max(), seen.max())) * 1.05
