@@ -13,6 +13,7 @@ from PIL import Image
 from datamodels_inf.shift import check_exchangeable
 from pipeline.report import Content, DatamodelQuality, Images, Row
 from pipeline.report.content import MaskCheck
+from pipeline.report.reruns import Agreement, Alike, Case, Rerun, Robustness
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path", "input"}
 NAMES = ("dog", "truck", "cat")
@@ -169,3 +170,27 @@ def check_policy(page):
         "style-src 'unsafe-inline'",
         f"script-src 'sha256-{digest}'",
     ]
+
+
+def make_robustness(names=NAMES, images=12, cases=2, neighbours=3):
+    """Re-runs of made-up pairs, on three targets each."""
+    rng = np.random.default_rng(4)
+
+    def rerun(role, i, j, target, of):
+        effect, half = rng.normal(0, 0.4), rng.uniform(0.02, 0.3)
+        return Rerun(role, i, j, target, of, 10.0 ** rng.uniform(-9, 0), 1.0, effect, effect - half, effect + half)
+
+    made = []
+    for k in range(cases):
+        i, j, targets = k, k + 4, (0, 1, 2)
+        near_i, near_j = (
+            tuple(Alike((own + 1 + n) % images, 0.1 * n, n == 0) for n in range(neighbours)) for own in (i, j)
+        )
+        rows = [rerun("original", i, j, t, t) for t in targets]
+        rows += [rerun("neighbour", a.index, b.index, t, t) for t in targets for a in near_i for b in near_j]
+        rows += [rerun("random", 10, 11, t, t) for t in targets for _ in range(neighbours)]
+        rows += [rerun("target", i, j, t + 3, t) for t in targets]
+        agreed = {role: Agreement(9, 0.8, 0.7, float("nan")) for role in ("neighbour", "random", "target")}
+        made.append(Case(k + 1, i, j, targets, near_i, near_j, agreed, tuple(rows)))
+    classes = {(part, k): names[k % len(names)] for part in ("train", "target") for k in range(images)}
+    return Robustness("swap", "pixels", "Follow-up.", 99, 2000, classes, tuple(made))

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_content import EVIL, make_content, make_images, make_masks, make_quality, make_row, make_rows
+from report_content import (
+    EVIL,
+    make_content,
+    make_images,
+    make_masks,
+    make_quality,
+    make_robustness,
+    make_row,
+    make_rows,
+)
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
@@ -67,6 +76,8 @@ CONTENTS = {
     "nothing": lambda: full_content(make_rows(50, 0)),
     "one": lambda: full_content(make_rows(50, 1), images=make_images((32, 32, 3))),
     "hostile": lambda: full_content(hostile_rows(), title=NAMES[1] + EVIL, images=None),
+    "reruns": lambda: full_content(make_rows(50, 3), robustness=make_robustness(NAMES)),
+    "reruns without images": lambda: full_content(make_rows(9, 2), robustness=make_robustness(), images=None),
     "groups": lambda: full_content([make_row(k, members_i=(0, 1, 2), members_j=(5, 6, 7), i=0, j=5) for k in range(3)]),
     "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
 }
