@@ -461,7 +461,7 @@ def test_connections_are_used_again(tmp_path, monkeypatch, remote_of):
 
 def test_runs_of_one_request_are_noted_one_by_one(tmp_path, monkeypatch):
     """Runs of 40 rows in blocks of 20; both wanted parts end within a run."""
-    monkeypatch.setattr(fetching, "BLOCK_BYTES", 20_999)
+    monkeypatch.setattr(fetching, "PIECE", 20_999)
     monkeypatch.setattr(fetching, "RUN_BYTES", 59_999)
     with http_server({"/m.npy": CONTENT}) as (url, log):
         need = need_of(f"{url}/m.npy", tmp_path)
@@ -474,16 +474,18 @@ def test_runs_of_one_request_are_noted_one_by_one(tmp_path, monkeypatch):
 
 def test_an_error_stops_the_other_ranges_after_the_run_under_way(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "RUN_BYTES", 50_000)
-    failed = threading.Event()
+    asked, failed = threading.Event(), threading.Event()
 
     def transform(values):
         if not values[0].any():
+            assert asked.wait(10)
             failed.set()
             raise BadInputError("no row is empty")
         return np.packbits(values, axis=1)
 
     def fault(handler, request, content):
         if request.start == 128 + 300_000:
+            asked.set()
             assert failed.wait(10)
             time.sleep(0.5)
         return False
@@ -667,7 +669,7 @@ def test_fetch_keeps_what_arrived(tmp_path):
         def __init__(self):
             self.asked = []
 
-        def stream(self, start, stop):
+        def stream(self, start, stop, length):
             self.asked.append(start)
             yield bytes(range(start, min(start + 3, stop)))
             if start + 3 < stop:
@@ -675,7 +677,7 @@ def test_fetch_keeps_what_arrived(tmp_path):
 
     for length, blocks in ((4, ["0123", "4567", "89"]), (3, ["012", "345", "678", "9"]), (20, ["0123456789"])):
         flaky, came = Flaky(), []
-        fetched_blocks = [bytes(block) for block in fetch(flaky, 0, 10, length, came.append)]
+        fetched_blocks = list(fetch(flaky, 0, 10, length, came.append))
         assert fetched_blocks == [bytes(int(digit) for digit in block) for block in blocks]
         assert flaky.asked == [0, 3, 6, 9]
         assert came == [3, 3, 3, 1]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.remote.mirror import Interval, Mirror, split, telling_a_full_disk
 from pipeline.remote.objects import (
     ATTEMPTS,
+    PIECE,
     NotRangedError,
     RemoteError,
     RemoteObject,
@@ -19,8 +21,6 @@ from pipeline.remote.objects import (
     pause,
 )
 
-BLOCK_BYTES = 4 * 2**20
-"""What is packed and written at a time: smaller ones make threads wait for each other, larger ones leave the cache."""
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""
 RUNS = 4
@@ -63,18 +63,18 @@ def fetch_missing(need: Need, progress: Callable[[int], object]) -> None:
 def fetch_ranges(need: Need, progress: Callable[[int], object]) -> None:
     """Several ranges at a time, each written as it comes, and noted run by run."""
     rows = need.mirror.rows
-    block = max(1, min(BLOCK_BYTES, RUN_BYTES) // rows.raw_row_bytes)
+    block = max(1, min(PIECE, RUN_BYTES) // rows.raw_row_bytes)
     run = max(1, RUN_BYTES // rows.raw_row_bytes // block) * block
     ranges = split(need.missing, RUNS * run)
     stopped = threading.Event()
 
     def one(part: Interval) -> None:
         start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in part)
-        blocks = fetch(need.remote, start, stop, block * rows.raw_row_bytes, progress)
-        for first, last in split([part], run):
-            if stopped.is_set():
-                return
-            need.mirror.write(first, last, islice(blocks, -(-(last - first) // block)))
+        with closing(fetch(need.remote, start, stop, block * rows.raw_row_bytes, progress)) as blocks:
+            for first, last in split([part], run):
+                if stopped.is_set():
+                    return
+                need.mirror.write(first, last, islice(blocks, -(-(last - first) // block)))
 
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         futures = [pool.submit(one, part) for part in ranges]

@@ -38,11 +38,10 @@ class HttpObject:
                 )
             self._etag = answer.headers.get("ETag", "")
             if answer.status_code == 206:
-                for _ in _pieces(answer):  # One byte: a connection is used again once its answer is read.
-                    pass
+                list(_pieces(answer, 1))  # A connection is used again once its answer is read.
             return Identity(int(total), tag)
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]:
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
         if self._etag and not self._etag.startswith("W/"):
             headers["If-Match"] = self._etag
@@ -50,12 +49,12 @@ class HttpObject:
             if answer.status_code != 206:
                 raise NotRangedError
             _check_range(self._url, answer.headers.get("Content-Range", ""), start)
-            yield from _pieces(answer)
+            yield from _pieces(answer, length)
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
         with self._get({"Accept-Encoding": "identity"}) as answer:
             left = stop
-            for piece in _pieces(answer):
+            for piece in _pieces(answer, min(PIECE, stop)):
                 yield piece[:left]
                 left -= len(piece)
                 if left <= 0:
@@ -94,10 +93,11 @@ def _check_range(url: str, content_range: str, start: int) -> None:
         )
 
 
-def _pieces(answer: requests.Response) -> Iterator[bytes]:
+def _pieces(answer: requests.Response, length: int) -> Iterator[bytes]:
     """The body as it was sent; unlike `iter_content`, this gives what came before the server hung up."""
     try:
-        while piece := answer.raw.read(PIECE, decode_content=False):
+        while piece := answer.raw.read(length, decode_content=False):
             yield piece
+            del piece
     except (HTTPError, OSError) as error:
         raise TransientError(f"the connection broke: {type(error).__name__}") from error

@@ -113,7 +113,7 @@ class Mirror:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
-    def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray | memoryview]) -> None:
+    def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray]) -> None:
         """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete.
 
         A block is packed, hashed and written while it is in the processor's cache; threads wait for each other only to
@@ -126,11 +126,12 @@ class Mirror:
                 digest.update(stored.data)
                 _put(file.fileno(), stored, self._data_start + row * self.rows.stored_row_bytes)
                 row += len(stored)
+                del block, stored  # So that the next block has their memory.
         assert row == stop, (row, start, stop)
         with self._lock:
             self._note(start, stop, digest.hexdigest())
 
-    def _transform(self, block: bytes | bytearray | memoryview) -> NDArray[np.uint8]:
+    def _transform(self, block: bytes | bytearray) -> NDArray[np.uint8]:
         values = np.frombuffer(block, np.uint8).reshape(-1, self.rows.raw_row_bytes)
         return np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).reshape(len(values), -1)
 

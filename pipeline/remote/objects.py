@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-PIECE = 1 << 19
-"""What is read at a time: no more is lost with a broken connection."""
+PIECE = 1 << 22
+"""What is read, packed and written at a time: with smaller pieces threads wait more often for each other."""
+CAREFUL = 1 << 16
+"""What is read at a time once a connection broke: no more is lost the next time."""
 ATTEMPTS = 7
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -36,7 +38,7 @@ class TransientError(Exception):
 
 
 class RemoteObject(Protocol):
-    """`stream` yields the bytes start..stop−1 in pieces of any length and may stop short; `fetch` is what checks.
+    """`stream` yields the bytes start..stop−1 in pieces of at most `length` and may stop short; `fetch` is what checks.
 
     `stream_whole` yields the bytes from the first to stop−1, without asking for a range.
     """
@@ -46,40 +48,40 @@ class RemoteObject(Protocol):
 
     def identify(self) -> Identity: ...
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]: ...
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]: ...
 
     def stream_whole(self, stop: int) -> Iterator[bytes]: ...
 
 
 def fetch(
     remote: RemoteObject, start: int, stop: int, length: int, progress: Callable[[int], object]
-) -> Iterator[memoryview]:
+) -> Generator[bytes, None, None]:
     """The bytes start..stop−1 in blocks of `length`, the last may be shorter; all of them, or an error.
 
     What arrived before a connection broke is kept and the rest asked for again. `progress` is called with the number of
-    new bytes. All blocks are the same memory, so a block holds until the next is asked for: fresh memory would cost
-    more time than copying does.
+    new bytes. A piece that is a block is passed on as it is, and nobody should hold it while the next is read: that
+    then has the same memory, and to copy or to take fresh memory costs as much time as to pack.
     """
-    room, filled = memoryview(bytearray(min(length, stop - start))), 0
+    kept = bytearray()
     position, failures = start, 0
     while position < stop:
         before = position
         try:
-            for piece in remote.stream(position, stop):
+            for piece in remote.stream(position, stop, min(CAREFUL, length) if failures else length):
                 position += len(piece)
                 if position > stop:
                     raise RemoteError(
                         f"{remote.name} sent more bytes than were asked for; the server cannot be trusted."
                     )
                 progress(len(piece))
-                left = memoryview(piece)
-                while left:
-                    count = min(len(left), len(room) - filled)
-                    room[filled : filled + count] = left[:count]
-                    filled, left = filled + count, left[count:]
-                    if filled == len(room):
-                        yield room
-                        filled = 0
+                if not kept and len(piece) == length:
+                    yield piece
+                else:
+                    kept += piece
+                del piece
+                if len(kept) >= length:
+                    yield bytes(kept[:length])
+                    del kept[:length]
             if position < stop:
                 raise TransientError("the answer ended early")
         except TransientError as error:
@@ -90,8 +92,8 @@ def fetch(
                     "what is complete is kept, so run the command again later."
                 ) from error
             pause(failures)
-    if filled:
-        yield room[:filled]
+    if kept:
+        yield bytes(kept)
 
 
 def retry_identify(remote: RemoteObject) -> Identity:

@@ -71,19 +71,18 @@ class S3Object:
         if not total.isdigit():
             answer["Body"].close()
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
-        for _ in _pieces(answer["Body"]):  # One byte: a connection is used again once its answer is read.
-            pass
+        list(_pieces(answer["Body"], 1))  # A connection is used again once its answer is read.
         return Identity(int(total), str(self._etag))
 
-    def stream(self, start: int, stop: int) -> Iterator[bytes]:
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         match = {"IfMatch": self._etag} if self._etag else {}
         answer = self._get(Range=f"bytes={start}-{stop - 1}", **match)
         if not str(answer.get("ContentRange", "")).startswith(f"bytes {start}-"):
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
-        yield from _pieces(answer["Body"])
+        yield from _pieces(answer["Body"], length)
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
-        return self.stream(0, stop)
+        return self.stream(0, stop, PIECE)
 
     def _get(self, **arguments: Any) -> dict[str, Any]:
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
@@ -140,11 +139,13 @@ class S3Object:
         return RemoteError(f"{self.name} was refused ({status} {code}).")
 
 
-def _pieces(body: Any) -> Iterator[bytes]:
+def _pieces(body: Any, length: int) -> Iterator[bytes]:
     from botocore.exceptions import BotoCoreError, HTTPClientError
     from urllib3.exceptions import HTTPError
 
     try:
-        yield from body.iter_chunks(PIECE)
+        while piece := body.read(length):
+            yield piece
+            del piece
     except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
         raise TransientError(f"the connection broke: {type(error).__name__}") from error
