@@ -322,6 +322,7 @@ def test_the_effect_in_words(effect, low, high, expected):
     assert missed.startswith("By estimate, training on this dog")
     assert missed.endswith(("the test does not confirm it.", "contains zero."))
     assert unbroken("(train 12), 95 % x").count("\N{NO-BREAK SPACE}") == 2
+    assert unbroken("p ≤ 1.2 × 10⁻⁵ of 3") == "p ≤ 1.2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁵ of 3"
 
 
 def test_numbers_as_text():

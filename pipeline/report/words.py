@@ -103,8 +103,8 @@ def sentence(row: Row, unit: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    """`text` for a page that breaks lines: "95 %" and "train 12" stay together."""
-    return re.sub(r"(?<=\d) (?=%)|(?<=\btrain) (?=\d)", "\N{NO-BREAK SPACE}", text)
+    """`text` for a page that breaks lines: "95 %", "train 12" and "5 × 10⁻⁵" stay together."""
+    return re.sub(r"(?<=\d) (?=%|× 10)|(?<=\btrain) (?=\d)|(?<=\d ×) (?=10)", "\N{NO-BREAK SPACE}", text)
 
 
 def image_name(article: str, label: str, indices: Sequence[int]) -> str:
