@@ -318,7 +318,11 @@ def test_the_effect_in_words(effect, low, high, expected):
     row = make_row(class_i="dog", i=12, class_j="truck", j=801, effect=effect, effect_low=low, effect_high=high)
     pair = "this dog (train 12) instead of that truck (train 801)"
     assert sentence(row, "margin") == expected.format(pair=pair)
+    missed = sentence(dataclasses.replace(row, finding=False), "margin")
+    assert missed.startswith("By estimate, training on this dog")
+    assert missed.endswith(("the test does not confirm it.", "contains zero."))
     assert unbroken("(train 12), 95 % x").count("\N{NO-BREAK SPACE}") == 2
+    assert unbroken("p ≤ 1.2 × 10⁻⁵ of 3") == "p ≤ 1.2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁵ of 3"
 
 
 def test_numbers_as_text():

@@ -83,22 +83,28 @@ def effect_and_interval(row: Row) -> str:
 
 
 def sentence(row: Row, unit: str) -> str:
-    """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …"."""
+    """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …".
+
+    What is no finding, or has an interval around zero, is told as an estimate only.
+    """
     this, that = image_name("this", row.class_i, row.left), image_name("that", row.class_j, row.right)
     if not math.isfinite(row.effect):
         return f"For training on {this} instead of {that}, the effect could not be estimated."
     effect, low, high = effect_texts(row)
     what = _change(row.effect, effect.lstrip("−"), unit)
-    if row.effect_low > 0.0:
-        return f"Training on {this} instead of {that} {what}, 95 % interval {low} to {high}."
+    if row.effect_low <= 0.0 <= row.effect_high or math.isnan(row.effect_low) or math.isnan(row.effect_high):
+        return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
     if row.effect_high < 0.0:  # "lowers by": both ends change sign with the verb
-        return f"Training on {this} instead of {that} {what}, 95 % interval {high.lstrip('−')} to {low.lstrip('−')}."
-    return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
+        low, high = high.lstrip("−"), low.lstrip("−")
+    interval = f"95 % interval {low} to {high}"
+    if not row.finding:
+        return f"By estimate, training on {this} instead of {that} {what}, {interval}; the test does not confirm it."
+    return f"Training on {this} instead of {that} {what}, {interval}."
 
 
 def unbroken(text: str) -> str:
-    """`text` for a page that breaks lines: "95 %" and "train 12" stay together."""
-    return re.sub(r"(?<=\d) (?=%)|(?<=\btrain) (?=\d)", "\N{NO-BREAK SPACE}", text)
+    """`text` for a page that breaks lines: "95 %", "train 12" and "5 × 10⁻⁵" stay together."""
+    return re.sub(r"(?<=\d) (?=%|× 10)|(?<=\btrain) (?=\d)|(?<=\d ×) (?=10)", "\N{NO-BREAK SPACE}", text)
 
 
 def image_name(article: str, label: str, indices: Sequence[int]) -> str:
