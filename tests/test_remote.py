@@ -634,7 +634,10 @@ def test_endless_failure_ends(tmp_path):
         retry_identify(HttpObject("http://127.0.0.1:9/none"))
 
 
-def test_a_server_that_sends_other_bytes_or_too_many_is_not_believed(tmp_path):
+@pytest.mark.parametrize("piece", (objects.PIECE, 50_000), ids=("one piece", "whole pieces"))
+def test_a_server_that_sends_other_bytes_or_too_many_is_not_believed(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr(fetching, "PIECE", piece)
+
     def shifted(handler, request, body):
         handler.answer(
             request, 206, body, {"Content-Range": f"bytes {request.start + 1}-{request.stop}/{len(CONTENT)}"}

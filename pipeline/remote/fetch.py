@@ -24,7 +24,7 @@ from pipeline.remote.objects import (
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""
 RUNS = 4
-"""In one request: each takes some milliseconds of Python, during which the others wait."""
+"""In one request: each request takes some milliseconds of Python, during which the other threads wait."""
 CONNECTIONS = 6
 
 
@@ -74,7 +74,8 @@ def fetch_ranges(need: Need, progress: Callable[[int], object]) -> None:
             for first, last in split([part], run):
                 if stopped.is_set():
                     return
-                need.mirror.write(first, last, islice(blocks, -(-(last - first) // block)))
+                # The last run takes all that comes, so that too much is noticed.
+                need.mirror.write(first, last, blocks if last == part[1] else islice(blocks, run // block))
 
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         futures = [pool.submit(one, part) for part in ranges]

@@ -38,7 +38,7 @@ class HttpObject:
                 )
             self._etag = answer.headers.get("ETag", "")
             if answer.status_code == 206:
-                list(_pieces(answer, 1))  # A connection is used again once its answer is read.
+                next(_pieces(answer, 1), None)  # A connection is used again once its answer is read.
             return Identity(int(total), tag)
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:

@@ -71,7 +71,7 @@ class S3Object:
         if not total.isdigit():
             answer["Body"].close()
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
-        list(_pieces(answer["Body"], 1))  # A connection is used again once its answer is read.
+        next(_pieces(answer["Body"], 1), None)  # A connection is used again once its answer is read.
         return Identity(int(total), str(self._etag))
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
