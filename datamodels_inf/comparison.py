@@ -17,8 +17,8 @@ from datamodels_inf.scores import Features, LinearScore, columns_of
 
 Score: TypeAlias = Callable[[NDArray[np.generic], Floats], Floats]
 
-PAIRS_AT_ONCE = 4096
-"""What a thread takes at a time; changes no result."""
+PAIRS_AT_ONCE = 32_768
+"""What a thread takes, and sweeps, at a time; changes no result."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,7 @@ class Comparison:
     def _kernel(self, pairs: Ints, seed: int | None, threads: int) -> Callable[[slice], tuple[Ints, Ints, Ints]]:
         """What counts a part of the pairs: on columns of bits for masks, on columns of numbers for any other x."""
         from datamodels_inf.kernels import count_wins, count_wins_of_masks  # Bring Numba.
+        from datamodels_inf.sweep_kernels import sweep_wins
 
         assert isinstance(self.score, LinearScore)
         x, f, score = self.sample.x, self._f, self.score
@@ -156,10 +157,11 @@ class Comparison:
             offset, slope, f = offset[self._compared], slope[self._compared], f[self._compared]
 
             def of_masks(part: slice) -> tuple[Ints, Ints, Ints]:
-                return count_wins_of_masks(
-                    self.untouched, offset, slope, f, score.absolute, words,
-                    left[part], right[part], coefficients[part], keys[part], flip,
-                )  # fmt: skip
+                rows = self.untouched, offset, slope, f, score.absolute, words
+                if left.shape[1] == 1:
+                    one = left[part, 0], right[part, 0], coefficients[part, 0]
+                    return sweep_wins(*rows, *one, keys[part], flip)
+                return count_wins_of_masks(*rows, left[part], right[part], coefficients[part], keys[part], flip)
 
             return of_masks
         columns = np.ascontiguousarray(columns_of(x, used).T, np.float64)

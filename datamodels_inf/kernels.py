@@ -1,6 +1,7 @@
 """Compiled counts for linear scores: one pass of O(n) per pair, no copy of x, and seeded coins for ties.
 
-`count_wins` reads columns of numbers, `count_wins_of_masks` columns of bits (`bit_columns`): the same counts.
+`count_wins` reads columns of numbers, `count_wins_of_masks` columns of bits (`bit_columns`); the counts are the same.
+The latter is for groups of images: for pairs of single images `sweep_kernels` is faster.
 
 Numba is slow to import; `datamodels_inf` imports this module only when many pairs are asked for.
 Coins are a hash of (seed, pair, sample) and not a stream, so that neither the order of the pairs nor the number of
@@ -26,7 +27,7 @@ def _mix(z: np.uint64) -> np.uint64:
 
 
 @njit(nogil=True, cache=True)
-def _coin(key: np.uint64, sample: int) -> int:
+def coin(key: np.uint64, sample: int) -> int:
     return int(_mix(key + np.uint64(sample + 1) * GOLDEN) >> np.uint64(63))
 
 
@@ -79,7 +80,7 @@ def _count_heads(
         if absolute:
             key = abs(key)
         if abs(untouched[m] - key) <= tolerance[m]:
-            heads += _coin(coin_key, m)
+            heads += coin(coin_key, m)
     return heads
 
 
@@ -168,7 +169,7 @@ def count_wins_of_masks(
     for p in range(pairs):
         won, lost = won_unmoved, lost_unmoved
         shift[:] = 0.0
-        if coefficients[p].any():  # Else θ̂_i = θ̂_j, as the LASSO has it for most pairs: a swap moves nothing.
+        if coefficients[p].any():  # Else θ̂_i = θ̂_j, and a swap moves nothing.
             for k in range(left.shape[1]):
                 _add_shift_of_masks(shift, words[left[p, k]], words[right[p, k]], coefficients[p, k])
             won, lost = _count(untouched, offset, slope, f, shift[:size], absolute, tolerance)

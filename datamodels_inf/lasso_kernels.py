@@ -17,6 +17,7 @@ MOST = 32767
 """Counts are kept as int16; what lies beyond is cut off here and added again by `Gram`."""
 
 TILE = 1024
+SQUARE = 32
 MIRRORED = 32
 
 
@@ -142,6 +143,19 @@ def fill_gram(
         share_a, base_a, scale_a = share[a], base[a], scale[a]
         for b in range(a):
             out[b] = (row[features[b]] + (base[b] + base_a - share_a * sums[b])) * (scale[b] * scale_a)
+
+
+@njit(nogil=True, cache=True)
+def mirror_gram(gram: Any, first: int, size: int) -> None:
+    """gram[b, a] = gram[a, b] for b < a, `first` ≤ a < `size`, and 1 for b = a; in squares that stay in the cache."""
+    for a in range(first, size):
+        gram[a, a] = 1.0
+    for top in range(first, size, SQUARE):
+        bottom = min(top + SQUARE, size)
+        for left in range(0, bottom, SQUARE):
+            for b in range(left, min(left + SQUARE, bottom)):
+                for a in range(max(top, b + 1), bottom):
+                    gram[b, a] = gram[a, b]
 
 
 @njit(nogil=True, cache=True)

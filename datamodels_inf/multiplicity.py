@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from scipy.special import digamma
 from datamodels_inf.checks import Floats, as_array, check_choice, check_integer
 
 Method: TypeAlias = Literal["by", "bh", "holm", "bonferroni"]
+CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 _STATSMODELS_NAME = {"by": "fdr_by", "bh": "fdr_bh", "bonferroni": "bonferroni"}
 
 
@@ -26,7 +27,7 @@ def adjust_pvalues(p: ArrayLike, method: Method = "by", *, n_hypotheses: int | N
     >>> adjust_pvalues([0.01, float("nan"), 0.04], "bonferroni")
     array([0.02,  nan, 0.08])
     """
-    check_choice("method", method, get_args(Method))
+    check_choice("method", method, tuple(CORRECTIONS))
     values = as_array("p", p).astype(np.float64) if np.size(p) else np.empty(0)
     if values.ndim != 1:
         raise ValueError(f"`p` must be a vector of p-values, but its shape is {values.shape}.")

@@ -81,13 +81,12 @@ def _distances(own: Floats, others: Floats, distance: Distance) -> Floats:
     return np.asarray(0.5 * np.square(directions - own / np.linalg.norm(own)).sum(axis=1))
 
 
-def pixel_vectors(images: NDArray[np.uint8], which: Ints | None = None) -> NDArray[np.float32]:
-    """Pixels of `which` images, each channel with mean 0 and variance 1 over all of them: a row an image."""
+def pixel_vectors(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Pixels, each channel with mean 0 and variance 1 over all images: a row an image."""
     channels = images.reshape(len(images), -1, images.shape[3] if images.ndim == 4 else 1)
     values = np.arange(256.0)
     shares = [np.bincount(channel.ravel(), minlength=256) / channel.size for channel in np.moveaxis(channels, 2, 0)]
     mean = np.array([share @ values for share in shares])
     spread = np.sqrt([max(0.0, share @ values**2 - m * m) for share, m in zip(shares, mean, strict=True)])
-    chosen = channels if which is None else channels[which]
-    scaled = (chosen - mean.astype(np.float32)) / np.where(spread > 0, spread, 1.0).astype(np.float32)
-    return np.asarray(scaled.reshape(len(chosen), -1), np.float32)
+    scaled = (channels - mean.astype(np.float32)) / np.where(spread > 0, spread, 1.0).astype(np.float32)
+    return np.asarray(scaled.reshape(len(images), -1), np.float32)

@@ -152,14 +152,18 @@ def train_features(
     recipe: Recipe,
     seed: int,
     n_classes: int,
+    progress: Callable[[int], object] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """What the layer before the last of one model, trained on all `images`, makes of each of them, and of `others`."""
+    """What the layer before the last of one model, trained on all `images`, makes of each of them, and of `others`.
+
+    `progress` is called with 1 after each step of the training.
+    """
     images, others = _checked_images(images, "images"), _checked_images(others, "others")
     one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
     network = _network(recipe, images.shape[1:], n_classes)
     job = _Job(network, recipe, seed, 1, network.inputs(images), one_hot)
     with torch.no_grad():
-        ((_, _, weights),) = _train_block(job, np.ones((1, len(images)), np.bool_), 0)
+        ((_, _, weights),) = _train_block(job, np.ones((1, len(images)), np.bool_), 0, progress)
         of_images, of_others = (
             torch.cat([network.features(weights, x) for x in torch.split(inputs, _SHOWN_AT_ONCE)]).numpy()
             for inputs in (job.inputs, network.inputs(others))
@@ -180,7 +184,7 @@ class _Job:
 
 
 def _train_block(
-    job: _Job, masks: NDArray[np.bool_], start: int
+    job: _Job, masks: NDArray[np.bool_], start: int, progress: Callable[[int], object] | None = None
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[Tensor]]]:
     """Train models start, start+1, ... of one block; yield their indices, slots and weights.
 
@@ -200,11 +204,13 @@ def _train_block(
             seen = _order(job, masks[row], model, int(capacity))
             order[slot, : len(seen)] = seen
             share[slot, :, : len(seen)] = 1 / (job.recipe.batch_size or max(1, len(seen)))
-        _descend(job, theta, torch.from_numpy(order), torch.from_numpy(share))
+        _descend(job, theta, torch.from_numpy(order), torch.from_numpy(share), progress)
         yield models, slots, theta.weights
 
 
-def _descend(job: _Job, theta: _Parameters, order: Tensor, share: Tensor) -> None:
+def _descend(
+    job: _Job, theta: _Parameters, order: Tensor, share: Tensor, progress: Callable[[int], object] | None
+) -> None:
     """Train theta; `order` holds the images that each model sees and `share` their weights in the loss."""
     length = job.recipe.batch_size or order.shape[1]
     for step in range(job.recipe.steps):
@@ -213,6 +219,8 @@ def _descend(job: _Job, theta: _Parameters, order: Tensor, share: Tensor) -> Non
             x, y = job.inputs[order[:, part]], job.one_hot[order[:, part]].mT.contiguous()
         job.network.gradient(theta.weights, theta.gradients, x, y, share[:, :, part])
         theta.adam(step, job.recipe)
+        if progress is not None:
+            progress(1)
 
 
 def _order(job: _Job, mask: NDArray[np.bool_], model: int, length: int) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.contrast import Contrast
-from datamodels_inf.multiplicity import adjust_pvalues
+from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from pipeline.cache import Result
 from pipeline.config import Config
 from pipeline.datasets import Labels
@@ -29,7 +29,6 @@ from pipeline.stages.context import Data
 Sort: TypeAlias = Literal["p", "effect", "target"]
 Row: TypeAlias = Mapping[str, Any]
 
-CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 NUMBERS = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j", "effect", "effect_low", "effect_high")
 CSV_COLUMNS = (
     "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note",

@@ -108,7 +108,7 @@ class Pipeline:
             fitted = Fitted.of(inputs["fit"])
             return test.run(self.config, data, fitted, folder, bench, threads=self.threads, quiet=self.quiet, say=say)
         if name == "features":
-            return features.run(data, folder)
+            return features.run(data, folder, quiet=self.quiet)
         if name == "robustness":
             return robustness.run(
                 self.config,

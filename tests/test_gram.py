@@ -14,7 +14,7 @@ from naive_lasso import (
 from datamodels_inf import PackedMasks
 from datamodels_inf.columns import ColumnBits
 from datamodels_inf.gram import MOST, Gram
-from datamodels_inf.lasso_kernels import add_rows, descend, duality_gap, fill_gram
+from datamodels_inf.lasso_kernels import add_rows, descend, duality_gap, fill_gram, mirror_gram
 
 # --- the compiled loops --------------------------------------------------------------------------------------------
 
@@ -48,6 +48,17 @@ def small_lasso(seed, n=60, d=9):
     y = z @ (rng.standard_normal(d) * (rng.random(d) < 0.5)) + rng.standard_normal(n)
     y -= y.mean()
     return z, y, z.T @ y / n, z.T @ z / n, y @ y / n
+
+
+@pytest.mark.parametrize(("first", "size"), ((0, 1), (0, 100), (31, 32), (32, 97), (70, 71), (90, 90)))
+def test_mirror_gram_equals_numpy(first, size):
+    gram = np.random.default_rng(size).standard_normal((110, 110)).astype(np.float32)
+    expected = gram.copy()
+    for a in range(first, size):
+        expected[:a, a] = gram[a, :a]
+        expected[a, a] = 1.0
+    mirror_gram(gram, first, size)
+    np.testing.assert_array_equal(gram, expected)
 
 
 @pytest.mark.parametrize("share", (0.9, 0.3, 0.01))

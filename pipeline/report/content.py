@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.shift import ExchangeabilityReport
 from pipeline.report.rows import Key, Row
 
 if TYPE_CHECKING:
     from pipeline.report.reruns import Robustness
-
-CORRECTIONS = ("by", "bh", "holm", "bonferroni")
 
 
 @dataclass(frozen=True)

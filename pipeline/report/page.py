@@ -12,6 +12,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.report import mask_view, quality
 from pipeline.report.bars import common_limit
 from pipeline.report.cards import Embed, TargetGroup, target_groups
@@ -25,7 +26,6 @@ from pipeline.report.reruns import METRICS, views_of
 from pipeline.report.rows import Group, Numbered, Row
 from pipeline.report.tables import plain
 from pipeline.report.words import (
-    CORRECTIONS,
     class_name,
     curve_notes,
     effect_and_interval,

@@ -12,7 +12,6 @@ import numpy as np
 from pipeline.report.content import Content, DatamodelQuality
 from pipeline.report.rows import Group, Row
 
-CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
 SHOWN_MEMBERS = 3  # of a group, by number

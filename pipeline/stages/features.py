@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.stages.context import Data
+from pipeline.stages.context import Data, progress_bar
 
 VERSION = 1
 SEED = 0
@@ -21,7 +21,7 @@ def settings(config: Config) -> dict[str, Any]:
     return {}
 
 
-def run(data: Data, out: Path) -> dict[str, Any]:
+def run(data: Data, out: Path, *, quiet: bool) -> dict[str, Any]:
     """Write features.npz: `train` and `targets`, a row an image."""
     from datamodels_inf.train import Recipe, train_features
     from pipeline.files import save_arrays
@@ -34,13 +34,15 @@ def run(data: Data, out: Path) -> dict[str, Any]:
         )
     steps = -(-EPOCHS * len(images.train) // BATCH)
     recipe = Recipe("convnet", hidden=16, steps=steps, learning_rate=0.003, weight_decay=0.001, batch_size=BATCH)
-    train, targets = train_features(
-        images.train.astype(np.float32) / np.float32(255),
-        images.train_labels,
-        images.targets.astype(np.float32) / np.float32(255),
-        recipe=recipe,
-        seed=SEED,
-        n_classes=len(images.class_names),
-    )
+    with progress_bar(steps, "step", "features", quiet) as progress:
+        train, targets = train_features(
+            images.train.astype(np.float32) / np.float32(255),
+            images.train_labels,
+            images.targets.astype(np.float32) / np.float32(255),
+            recipe=recipe,
+            seed=SEED,
+            n_classes=len(images.class_names),
+            progress=progress,
+        )
     save_arrays(out / "features.npz", {"train": train, "targets": targets})
     return {"n_train": len(train), "n_features": train.shape[1], "steps": steps}
