@@ -31,6 +31,10 @@ STRIDE, LOOSE = 0.7, 1e-3
 """A larger step down than to this share of λ is taken in several, roughly solved: fewer columns join in vain."""
 MOST_SWEEPS, MOST_ROUNDS = 32, 1000
 """Sweeps before g is computed anew, and how often that is done before a fit ends with a gap that is too large."""
+SINGULAR = 1e-6
+"""Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
+PATIENCE = 16
+"""Rounds of sweeps before steps of Newton's: where columns depend on each other much, sweeps alone are slow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,8 @@ class Descent:
         self._inside = np.zeros(moments.c.size, np.bool_)
         self._inside[self._features] = True
         self._g: Floats | None = None
+        self._before: tuple[float, Floats, Floats] | None = None
+        """The latest solution: λ, w and g."""
         self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._filled = 0
         self._inner = INNER
@@ -125,21 +131,38 @@ class Descent:
             if self._g is None:
                 self._g = self._correlate()
                 self._level = self._level or float(np.abs(self._g).max())
-            lam = float(self._lambdas[self._step])
-            between = STRIDE * self._level
-            solution = self._solve(lam, self._tolerance) if lam >= between else self._solve(between, self._loose)
+            lam = self._next()
+            on_path = lam == self._lambdas[self._step]
+            solution = self._solve(lam, self._tolerance if on_path else self._loose)
             if solution is None:
                 return
-            self._level = solution.lam
-            if solution.lam == lam:
+            self._level = lam
+            if on_path:
                 self._step += 1
                 self.finished = not self._arrived(solution) or self._step == len(self._lambdas)
+            if not self.finished:
+                self._extrapolate(lam, self._next())
+
+    def _next(self) -> float:
+        """The λ to solve next: that of the path, or one on the way to it."""
+        return max(float(self._lambdas[self._step]), STRIDE * self._level)
+
+    def _extrapolate(self, lam: float, to: float) -> None:
+        """Begin where the last two solutions point to: solutions are piecewise linear in λ, and g is linear in w."""
+        assert self._g is not None
+        w, g = self._w, self._g
+        if self._before is not None and lam < self._before[0]:
+            lam_before, w_before, g_before = self._before
+            r = min(1.0, (to - lam) / (lam - lam_before))
+            self._w = w + r * (w - np.pad(w_before, (0, w.size - w_before.size)))
+            self._g = g + r * (g - g_before)
+        self._before = (lam, w.copy(), g)
 
     def _solve(self, lam: float, tolerance: float) -> Solution | None:
         """The minimum at λ, or None where rows are missing."""
         assert self._g is not None
         gap = np.inf
-        for _ in range(MOST_ROUNDS):
+        for count in range(1, MOST_ROUNDS + 1):
             if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
                 return None
             sweeps = self._descend(lam, self._inner * tolerance)
@@ -149,6 +172,9 @@ class Descent:
                 break
             if sweeps < MOST_SWEEPS and (np.abs(self._g[~self._inside]) <= lam).all():
                 self._inner *= 0.1  # The working set is complete; it was not solved well enough.
+            if count % PATIENCE == 0:
+                self._newton(lam)
+                self._g = self._correlate()
         self._inner = INNER
         kept = self._w != 0.0
         share = gap / (0.5 * self._moments.y2) if self._moments.y2 > 0.0 else 0.0
@@ -187,6 +213,35 @@ class Descent:
         g = self._g[self._features]
         c = self._moments.c[self._features]
         return int(descend(self._local, c, self._w, g, lam, self._moments.y2, tolerance, MOST_SWEEPS))
+
+    def _newton(self, lam: float) -> None:
+        """Towards the minimum over the columns S with a weight, signs kept; a weight that comes to 0 leaves S.
+
+        −∇P = r = g_S − λ·sign(w_S). The way is δ with G_SS δ = r; where G_SS is singular and there is none, it is what
+        is left of r, along which ‖w‖₁ shrinks and the fit stays. How far: to the minimum along it, or the first 0.
+        """
+        assert self._g is not None
+        some = np.flatnonzero(self._w)
+        w, g = self._w[some], self._g[self._features[some]]
+        gram = self._local[np.ix_(some, some)].astype(np.float64)
+        for _ in range(w.size):
+            left = np.flatnonzero(w)
+            r, part = g[left] - lam * np.sign(w[left]), gram[np.ix_(left, left)]
+            delta = np.linalg.lstsq(part, r, rcond=SINGULAR)[0]
+            rest = r - part @ delta
+            singular = np.abs(rest).max(initial=0.0) > 1e-6 * lam
+            way = rest if singular else delta
+            slope, curvature = way @ r, way @ part @ way
+            to_zero = np.divide(-w[left], way, out=np.full(left.size, np.inf), where=w[left] * way < 0.0)
+            first = to_zero.min(initial=np.inf)
+            t = min(first, slope / curvature) if curvature > 0.0 else first
+            if not 0.0 < t < np.inf:
+                break
+            w[left] = np.where(to_zero <= t, 0.0, w[left] + t * way)
+            g -= t * (gram[:, left] @ way)
+            if t < first and not singular:
+                break
+        self._w[some] = w
 
     def _correlate(self) -> Floats:
         kept = self._w != 0.0

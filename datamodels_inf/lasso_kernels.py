@@ -113,13 +113,26 @@ def _table_sums(steps: Ints, table: Ints) -> None:
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
 def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
-    """out += Σ_k u_k·rows[slot_k], by tiles that stay in the first cache."""
+    """out += Σ_k u_k·rows[slot_k], four rows at a time and by tiles that stay in the first cache."""
+    fours = slots.size // 4 * 4
     for start in range(0, out.size, TILE):
         tile = out[start : start + TILE]
-        for i in range(slots.size):
-            row, factor = rows[slots[i], start : start + TILE], u[i]
+        part = slice(start, start + TILE)
+        for i in range(0, fours, 4):
+            a, b, c, d = slots[i], slots[i + 1], slots[i + 2], slots[i + 3]
+            _add_four(rows[a, part], rows[b, part], rows[c, part], rows[d, part], u[i : i + 4], tile)
+        for i in range(fours, slots.size):
+            row, factor = rows[slots[i], part], u[i]
             for j in range(tile.size):
                 tile[j] += factor * row[j]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add_four(a: Any, b: Any, c: Any, d: Any, factors: Any, out: Any) -> None:
+    """out += Σ of four rows, each times its factor: `out` is read and written once instead of four times."""
+    of_a, of_b, of_c, of_d = factors[0], factors[1], factors[2], factors[3]
+    for j in range(out.size):
+        out[j] += (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
 
 
 @njit(nogil=True, cache=True)
@@ -188,6 +201,7 @@ def descend(
     """
     m, first = w.size, 0.0
     off = np.zeros(m, np.float32)
+    waiting, steps, count = np.zeros(4, np.int64), np.zeros(4, np.float32), 0  # Rows to take off g, four at a time.
     for sweep in range(most_sweeps):
         now = g - off
         if m == 0 or duality_gap(c, w, now, lam, y2, np.abs(now).max()) <= tolerance:
@@ -195,15 +209,23 @@ def descend(
         longest = 0.0
         for j in range(m):
             old = w[j]
-            z = g[j] - off[j] + old
+            taken = off[j]
+            for i in range(count):
+                taken += steps[i] * gram[waiting[i], j]
+            z = g[j] - taken + old
             new = z - lam if z > lam else (z + lam if z < -lam else 0.0)
             step = new - old
             if step != 0.0:
                 w[j] = new
                 longest = max(longest, abs(step))
-                row, factor = gram[j], np.float32(step)
-                for k in range(m):
-                    off[k] += factor * row[k]
+                waiting[count], steps[count] = j, step
+                count += 1
+                if count == 4:
+                    _add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
+                    count = 0
+        steps[count:] = 0.0
+        _add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
+        count = 0
         first = max(first, longest)
         if longest <= 1e-5 * first:
             return sweep + 1
