@@ -73,6 +73,23 @@ def nearest_neighbours(
     return Neighbours(image, candidates[some[order]], exact[order], exact[order] <= limit, typical)
 
 
+def nearer(vectors: NDArray[np.floating[Any]], image: int, other: int, *, candidates: Ints, distance: Distance) -> Ints:
+    """Those of `candidates` that are no farther from `image` than from `other`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[0.0], [4.0], [1.0], [3.0], [2.0]])
+    >>> nearer(points, 0, 1, candidates=np.array([2, 3, 4]), distance="euclidean")
+    array([2, 4])
+    """
+    from sklearn.metrics import pairwise_distances
+
+    check_choice("distance", distance, ("euclidean", "cosine"))
+    from_image, from_other = pairwise_distances(vectors[[image, other]], vectors[candidates], metric=distance)
+    return np.asarray(candidates[from_image <= from_other])
+
+
 def _distances(own: Floats, others: Floats, distance: Distance) -> Floats:
     """Of `own` to each row; 1 − cos as half the squared distance of the directions, which is 0 for equal ones."""
     if distance == "euclidean":

@@ -1,8 +1,9 @@
-"""The innermost loop of the LASSO: how many ones have two runs of bits in common?
+"""Bits of 64-bit words, by the processor's own instructions: how many are 1, which is the first, how many in common?
 
-By Harley and Seal's method (Muła, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018): sixteen
-words are added up bit by bit with carry-save adders, so that only every sixteenth word's bits must be counted. Numba
-has no words of 256 bits; this writes the loop in LLVM's language, which has, for any processor.
+The last is the innermost loop of the LASSO, by Harley and Seal's method (Muła, Kurz and Lemire, "Faster population
+counts using AVX2 instructions", 2018): sixteen words are added up bit by bit with carry-save adders, so that only every
+sixteenth word's bits must be counted. Numba has no words of 256 bits; this writes the loop in LLVM's language, which
+has, for any processor.
 """
 
 from __future__ import annotations
@@ -17,6 +18,26 @@ from numba.extending import intrinsic
 LANES, LEVELS = 4, 4
 STEP = LANES * 2**LEVELS
 """Words that are taken at a time: runs of bits must be as long as a multiple of it."""
+
+
+@intrinsic
+def ones(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are 1."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), write
+
+
+@intrinsic
+def lowest_one(typing_context: Any, word: Any) -> Any:
+    """The number of the lowest bit that is 1; there must be one."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), write
 
 
 @intrinsic

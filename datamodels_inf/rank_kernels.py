@@ -12,25 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.popcount import lowest_one
 from datamodels_inf.signed_rank import DOMINANT, EXACT_UP_TO
 
 SIZE = np.int64(0x7FFF_FFFF_FFFF_FFFE)
 """The bits of a float without its sign and its last bit; see `signed_rank_pvalue`."""
-
-
-@intrinsic
-def _lowest_one(typing_context: Any, word: Any) -> Any:
-    """The number of the lowest bit that is 1."""
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), write
 
 
 @njit(nogil=True, cache=True)
@@ -49,7 +38,7 @@ def _residuals(
         for g in range(outside.size):
             word &= ~words[outside[g], k]
         while word != 0:
-            row = 64 * k + np.int64(_lowest_one(word))  # type: ignore[call-arg]
+            row = 64 * k + np.int64(lowest_one(word))  # type: ignore[call-arg]
             residuals[count] = offset[row] - (f[row] - own)
             count += 1
             word &= word - np.uint64(1)

@@ -12,37 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.kernels import coin
+from datamodels_inf.popcount import lowest_one, ones
 
 BELOW, AT_MOST = 0, 1
 """Sets of rows: those whose key after the swap is below the untouched key; or equal to it as well."""
 PLUS, MINUS, UNMOVED = 0, 1, 2
 """Each of them if f moves by c, by −c, or not."""
 ONE = np.uint64(1)
-
-
-@intrinsic
-def _popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a 64-bit word are 1."""
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), write
-
-
-@intrinsic
-def _lowest(typing_context: Any, word: Any) -> Any:
-    """The place of the lowest 1 of a 64-bit word that is not 0."""
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
-
-    return types.uint64(types.uint64), write
 
 
 @njit(nogil=True, cache=True)
@@ -141,8 +121,8 @@ def sweep_wins(
         xi, xj = words[left[p]], words[right[p]]
         won, not_lost = np.uint64(0), np.uint64(0)
         for k in range(xi.size):
-            won += _popcount(_rows(sets, BELOW, k, xi[k], xj[k]))
-            not_lost += _popcount(_rows(sets, AT_MOST, k, xi[k], xj[k]))
+            won += ones(_rows(sets, BELOW, k, xi[k], xj[k]))  # type: ignore[call-arg]
+            not_lost += ones(_rows(sets, AT_MOST, k, xi[k], xj[k]))
         wins[p], ties[p] = won, not_lost - won
         if flip and ties[p] > 0:
             coins[p] = _heads(sets, xi, xj, coin_keys[p])
@@ -155,7 +135,7 @@ def _flip(rows: Any, m: int) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _rows(sets: Any, which: int, k: int, xi: np.uint64, xj: np.uint64) -> np.uint64:
+def _rows(sets: Any, which: int, k: int, xi: np.uint64, xj: np.uint64) -> Any:
     """64 rows of the set, by whether the swap moves them up, down or not."""
     only_i, only_j = xi & ~xj, xj & ~xi
     moved = (sets[PLUS, which, k] & only_j) | (sets[MINUS, which, k] & only_i)
@@ -169,6 +149,6 @@ def _heads(sets: Any, xi: Any, xj: Any, coin_key: np.uint64) -> int:
     for k in range(xi.size):
         tied = _rows(sets, AT_MOST, k, xi[k], xj[k]) ^ _rows(sets, BELOW, k, xi[k], xj[k])
         while tied:
-            heads += coin(coin_key, 64 * k + int(_lowest(tied)))
+            heads += coin(coin_key, 64 * k + int(lowest_one(tied)))  # type: ignore[call-arg]
             tied &= tied - ONE
     return heads

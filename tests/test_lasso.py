@@ -178,12 +178,19 @@ def test_the_gap_holds_for_the_margins_themselves(end, dtype):
         assert max(gaps) <= 1.05e-6
 
 
-@pytest.mark.parametrize("seed", (2, 15, 40, 49, 50))
+@pytest.mark.parametrize("seed", (2, 15, 45, 50, 57, 102, 143))
 def test_fewer_masks_than_images_do_not_keep_a_fit_from_its_end(seed):
     """Thousands of sweeps: what float32 loses on the way must not add up."""
     masks, margins, _ = problem(seed, 50, 120)
     for count, end in ((8, 0.01), (30, 0.001)):
         assert lasso_path(masks, margins, n_lambdas=count, lambda_ratio=end).gap.max() <= 1e-6
+
+
+@pytest.mark.parametrize("seed", (4, 13, 60, 64, 74, 146))
+def test_near_copies_do_not_keep_a_fit_from_its_end(seed):
+    """Without the steps of Newton's, each of these ends above 1e-5, after 1000 rounds of sweeps."""
+    masks, margins = near_copies(seed)
+    assert lasso_path(masks, margins, n_lambdas=10, lambda_ratio=1e-3).gap.max() <= 1e-6
 
 
 def near_copies(seed):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Ints
-from datamodels_inf.neighbours import Neighbours, nearest_neighbours, pixel_vectors
+from datamodels_inf.neighbours import Distance, Neighbours, nearer, nearest_neighbours, pixel_vectors
 from pipeline.config import Robustness
 from pipeline.datasets import ImageSet, Labels
 from pipeline.errors import BadInputError
@@ -122,10 +122,15 @@ class LookAlikes:
     labels: Labels | None
     robustness: Robustness
 
-    def of_image(self, vectors: Vectors, image: int, not_these: Ints) -> Neighbours:
-        """The nearest training images that are none of `not_these`."""
-        candidates = self.same_kind("train", image, len(vectors))
-        candidates = np.setdiff1d(candidates, not_these)
+    def of_image(self, vectors: Vectors, image: int, other: int) -> Neighbours:
+        """The nearest training images; those that are like `other` as well are look-alikes of the nearer one alone."""
+        candidates, of_other = (
+            np.setdiff1d(self.same_kind("train", one, len(vectors)), [image, other]) for one in (image, other)
+        )
+        both = np.intersect1d(candidates, of_other)
+        if both.size:
+            own = nearer(vectors, image, other, candidates=both, distance=self._distance)
+            candidates = np.union1d(np.setdiff1d(candidates, both), own)
         return self._find(vectors, image, self.robustness.neighbours, candidates, "training image")
 
     def of_target(self, vectors: Vectors, target: int, candidates: Ints) -> Neighbours | None:
@@ -150,10 +155,13 @@ class LookAlikes:
         labels = self.labels.train_labels if kind == "train" else self.labels.target_labels
         return np.flatnonzero(labels == labels[image])
 
+    @property
+    def _distance(self) -> Distance:
+        return "cosine" if self.metric.cosine else "euclidean"
+
     def _find(self, vectors: Vectors, image: int, k: int, candidates: Ints, what: str) -> Neighbours:
-        distance: Literal["cosine", "euclidean"] = "cosine" if self.metric.cosine else "euclidean"
         try:
-            return nearest_neighbours(vectors, image, k, candidates=candidates, distance=distance)
+            return nearest_neighbours(vectors, image, k, candidates=candidates, distance=self._distance)
         except ValueError as error:
             if "no direction" in str(error):
                 raise BadInputError(

@@ -30,7 +30,7 @@ from pipeline.stages.look_alikes import metric_of
 from pipeline.stages.pair_chunks import PairChunks
 from pipeline.stages.rerun_design import ORIGINAL, ROLES, Case, Reruns, draw_reruns
 
-VERSION = 1
+VERSION = 2
 FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
 
 
