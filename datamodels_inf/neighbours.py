@@ -7,7 +7,7 @@ comes from other rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -73,21 +73,28 @@ def nearest_neighbours(
     return Neighbours(image, candidates[some[order]], exact[order], exact[order] <= limit, typical)
 
 
-def nearer(vectors: NDArray[np.floating[Any]], image: int, other: int, *, candidates: Ints, distance: Distance) -> Ints:
-    """Those of `candidates` that are no farther from `image` than from `other`.
+def share(first: Neighbours, second: Neighbours, k: int) -> tuple[Neighbours, Neighbours]:
+    """The k nearest of each of two images, none in common: they choose in turn, and the nearer gets what both want.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> points = np.array([[0.0], [4.0], [1.0], [3.0], [2.0]])
-    >>> nearer(points, 0, 1, candidates=np.array([2, 3, 4]), distance="euclidean")
-    array([2, 4])
+    Each must have 2k neighbours.
     """
-    from sklearn.metrics import pairwise_distances
-
-    check_choice("distance", distance, ("euclidean", "cosine"))
-    from_image, from_other = pairwise_distances(vectors[[image, other]], vectors[candidates], metric=distance)
-    return np.asarray(candidates[from_image <= from_other])
+    kept: tuple[list[int], list[int]] = ([], [])
+    taken: set[int] = set()
+    for _ in range(k):
+        a, b = (next(p for p, c in enumerate(one.index.tolist()) if c not in taken) for one in (first, second))
+        if first.index[a] == second.index[b]:
+            if first.distance[a] <= second.distance[b]:
+                b = next(p for p in range(b + 1, len(second.index)) if second.index[p] not in taken)
+            else:
+                a = next(p for p in range(a + 1, len(first.index)) if first.index[p] not in taken)
+        taken |= {int(first.index[a]), int(second.index[b])}
+        kept[0].append(a)
+        kept[1].append(b)
+    one, other = (
+        replace(found, index=found.index[p], distance=found.distance[p], near_copy=found.near_copy[p])
+        for found, p in zip((first, second), map(np.array, kept), strict=True)
+    )
+    return one, other
 
 
 def _distances(own: Floats, others: Floats, distance: Distance) -> Floats:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from datamodels_inf.neighbours import nearest_neighbours, pixel_vectors
+from datamodels_inf.neighbours import Neighbours, nearest_neighbours, pixel_vectors, share
 from datamodels_inf.train import Recipe, train_features
 
 
@@ -71,6 +71,20 @@ def test_pixels_are_standardised_by_channel(shape):
     np.testing.assert_allclose(channels.mean(axis=(0, 1)), 0.0, atol=1e-4)
     expected = [1.0] if len(shape) == 3 else [1.0, 0.0, 1.0]
     np.testing.assert_allclose(channels.std(axis=(0, 1)), expected, rtol=1e-3)
+
+
+def test_shared_neighbours_go_to_the_nearer_in_turn():
+    def found(image, index, distance):
+        return Neighbours(image, np.array(index), np.array(distance), np.array(distance) < 1.0, 5.0)
+
+    first = found(0, [10, 11, 12, 13], [0.5, 2.0, 3.0, 4.0])
+    second = found(1, [10, 12, 11, 14], [1.0, 2.5, 2.6, 9.0])
+    a, b = share(first, second, 2)
+    assert (a.index.tolist(), b.index.tolist()) == ([10, 11], [12, 14])
+    assert (a.distance.tolist(), b.distance.tolist()) == ([0.5, 2.0], [2.5, 9.0])
+    assert (a.near_copy.tolist(), a.image, b.image, a.typical) == ([True, False], 0, 1, 5.0)
+    b, a = share(second, first, 2)
+    assert (a.index.tolist(), b.index.tolist()) == ([10, 11], [12, 14])
 
 
 @pytest.mark.parametrize("architecture", ("convnet", "mlp", "softmax"))

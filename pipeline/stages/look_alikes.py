@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Ints
-from datamodels_inf.neighbours import Distance, Neighbours, nearer, nearest_neighbours, pixel_vectors
+from datamodels_inf.neighbours import Distance, Neighbours, nearest_neighbours, pixel_vectors, share
 from pipeline.config import Robustness
 from pipeline.datasets import ImageSet, Labels
 from pipeline.errors import BadInputError
@@ -122,16 +122,16 @@ class LookAlikes:
     labels: Labels | None
     robustness: Robustness
 
-    def of_image(self, vectors: Vectors, image: int, other: int) -> Neighbours:
-        """The nearest training images; those that are like `other` as well are look-alikes of the nearer one alone."""
-        candidates, of_other = (
-            np.setdiff1d(self.same_kind("train", one, len(vectors)), [image, other]) for one in (image, other)
+    def of_pair(self, vectors: Vectors, i: int, j: int) -> tuple[Neighbours, Neighbours]:
+        """The nearest training images of each of the two, none in common."""
+        candidates = [np.setdiff1d(self.same_kind("train", image, len(vectors)), [i, j]) for image in (i, j)]
+        k = self.robustness.neighbours
+        both = np.intersect1d(candidates[0], candidates[1]).size > 0
+        of_i, of_j = (
+            self._find(vectors, image, 2 * k if both else k, some, "training image")
+            for image, some in zip((i, j), candidates, strict=True)
         )
-        both = np.intersect1d(candidates, of_other)
-        if both.size:
-            own = nearer(vectors, image, other, candidates=both, distance=self._distance)
-            candidates = np.union1d(np.setdiff1d(candidates, both), own)
-        return self._find(vectors, image, self.robustness.neighbours, candidates, "training image")
+        return share(of_i, of_j, k) if both else (of_i, of_j)
 
     def of_target(self, vectors: Vectors, target: int, candidates: Ints) -> Neighbours | None:
         """The nearest of `candidates`, as many as there are; None if there is none."""
@@ -155,13 +155,10 @@ class LookAlikes:
         labels = self.labels.train_labels if kind == "train" else self.labels.target_labels
         return np.flatnonzero(labels == labels[image])
 
-    @property
-    def _distance(self) -> Distance:
-        return "cosine" if self.metric.cosine else "euclidean"
-
     def _find(self, vectors: Vectors, image: int, k: int, candidates: Ints, what: str) -> Neighbours:
+        distance: Distance = "cosine" if self.metric.cosine else "euclidean"
         try:
-            return nearest_neighbours(vectors, image, k, candidates=candidates, distance=self._distance)
+            return nearest_neighbours(vectors, image, k, candidates=candidates, distance=distance)
         except ValueError as error:
             if "no direction" in str(error):
                 raise BadInputError(
@@ -174,6 +171,6 @@ class LookAlikes:
             if self.metric.cosine:
                 usable = usable[vectors[usable].any(axis=1)]
             raise BadInputError(
-                f"{what} {image} has {len(usable)} {others} to choose neighbours from, but robustness.neighbours is "
-                f"{k}: lower it, or set robustness.same_class = false."
+                f"{what} {image} has {len(usable)} {others} to choose neighbours from, but {k} are needed: lower "
+                "robustness.neighbours, or set robustness.same_class = false."
             ) from error

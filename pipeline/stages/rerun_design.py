@@ -78,7 +78,7 @@ def draw_reruns(case: Case, robustness: Robustness, data: Data, fitted: Fitted, 
     spare = np.setdiff1d(fitted.targets, tested)
     near_targets = {t: find.of_target(vectors, t, np.append(spare, t)) for t in tested.tolist()}
     vectors = metric.vectors("train", pair, tested)
-    near = [find.of_image(vectors, image, other) for image, other in ((case.i, case.j), (case.j, case.i))]
+    near = find.of_pair(vectors, case.i, case.j)
     rng = np.random.default_rng([robustness.seed, case.i, case.j])
     random = _random(case, near, find, robustness, data.n_train, rng)
     rows = [(ORIGINAL, case.i, case.j, t, t) for t in tested.tolist()]
@@ -118,7 +118,7 @@ def _targets(case: Case, robustness: Robustness, data: Data, fitted: Fitted) -> 
 
 def _random(
     case: Case,
-    near: list[Neighbours],
+    near: tuple[Neighbours, Neighbours],
     find: LookAlikes,
     robustness: Robustness,
     n_train: int,
