@@ -340,6 +340,14 @@ def test_the_report_shows_the_table_the_strips_and_the_plots(clusters, report):
         assert picture.height > 1000
 
 
+def test_the_picture_shows_the_first_cases_only(clusters, report, tmp_path):
+    config = load_config("digits", [*settings(clusters / "alike"), "robustness.top=6", "robustness.neighbours=3"])
+    Pipeline(config, clusters / "alike" / "store", tmp_path, quiet=True).run("report")
+    with Image.open(report / "robustness.png") as two, Image.open(tmp_path / "digits" / "robustness.png") as six:
+        assert 1.5 < six.height / two.height < 2.2
+    assert (tmp_path / "digits" / "index.html").read_text(encoding="utf-8").count('class="lane"') == 6 * 5
+
+
 def test_a_report_without_findings_says_that_nothing_was_made_again(clusters, tmp_path):
     extra = ["robustness.top=2", "test.alpha=1e-200"]
     config = load_config("digits", [*settings(clusters / "alike"), *extra])

@@ -15,17 +15,21 @@ MARGIN, TILE, COLUMN, ROW = 36, 72, 176, 92
 PAIR = 2 * TILE + 60
 STEP, GAP = 5, 12
 TALLEST = 150
+SHOWN = 4
+"""Cases: more would make a picture that nobody can look at."""
 COLOURS = {"original": INK, "neighbour": SIDES["raises"], "random": SIDES["unsure"], "target": SIDES["lowers"]}
 
 
 def draw_robustness(path: Path, content: Content) -> None:
-    """All cases below each other."""
+    """The first cases below each other."""
     robustness = content.robustness
     assert robustness is not None
-    most = max((len(case.targets) for case in robustness.cases), default=1)
+    shown = robustness.cases[:SHOWN]
+    most = max((len(case.targets) for case in shown), default=1)
     width = 2 * MARGIN + PAIR + max(3, most) * COLUMN
-    head = wrap(robustness.explanation, font(PLAIN, 16), width - 2 * MARGIN, most=4)
-    heights = [_height(case) for case in robustness.cases]
+    left_out = f" The first {SHOWN} of {len(robustness.cases)} cases." if len(robustness.cases) > SHOWN else ""
+    head = wrap(robustness.explanation + left_out, font(PLAIN, 16), width - 2 * MARGIN, most=4)
+    heights = [_height(case) for case in shown]
     canvas = blank(width, MARGIN + 40 + 24 * len(head) + 40 + sum(heights) + MARGIN)
     canvas.draw.text((MARGIN, MARGIN - 6), "Do look-alikes agree?", INK, font(BOLD, 24))
     for k, line in enumerate(head):
@@ -37,8 +41,8 @@ def draw_robustness(path: Path, content: Content) -> None:
         canvas.draw.text((x + 16, y + 4), name, MUTED, font(PLAIN, 14))
         x += 34 + int(font(PLAIN, 14).getlength(name))
     y += 40
-    limit = axis_limit([rerun for case in robustness.cases for rerun in case.reruns])
-    for case, height in zip(robustness.cases, heights, strict=True):
+    limit = axis_limit([rerun for case in shown for rerun in case.reruns])
+    for case, height in zip(shown, heights, strict=True):
         _case(canvas, case, robustness, content.images, limit, y)
         y += height
     save(canvas, path)

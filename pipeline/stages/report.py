@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.report.reruns import Robustness
     from pipeline.report.rows import Row
 
-VERSION = 3
+VERSION = 4
 
 
 def settings(config: Config) -> dict[str, Any]:
