@@ -109,7 +109,8 @@ class Descent:
         """The latest solution: λ, w and g."""
         self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._filled = 0
-        self._inner = INNER
+        self._inner, self._rounds = INNER, 0
+        """Of the λ that is being solved: they outlast a wait for rows, so that waiting changes no result."""
         self._step = 0
         self._level = 0.0 if start is None else start.lam
         """The λ of the latest solution, λ_max before the first."""
@@ -162,9 +163,10 @@ class Descent:
         """The minimum at λ, or None where rows are missing."""
         assert self._g is not None
         gap = np.inf
-        for count in range(1, MOST_ROUNDS + 1):
+        while self._rounds < MOST_ROUNDS:
             if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
                 return None
+            self._rounds += 1
             sweeps = self._descend(lam, self._inner * tolerance)
             self._g = self._correlate()
             gap = self._gap(lam)
@@ -172,10 +174,10 @@ class Descent:
                 break
             if sweeps < MOST_SWEEPS and (np.abs(self._g[~self._inside]) <= lam).all():
                 self._inner *= 0.1  # The working set is complete; it was not solved well enough.
-            if count % PATIENCE == 0:
+            if self._rounds % PATIENCE == 0 and self._rounds < MOST_ROUNDS:
                 self._newton(lam)
                 self._g = self._correlate()
-        self._inner = INNER
+        self._inner, self._rounds = INNER, 0
         kept = self._w != 0.0
         share = gap / (0.5 * self._moments.y2) if self._moments.y2 > 0.0 else 0.0
         return Solution(lam, self._features[kept], self._w[kept], max(0.0, share))

@@ -577,6 +577,19 @@ def test_other_targets_do_not_change_a_bit(reference):
         assert same_path([fits[t] for t in some], other_fits)
 
 
+@pytest.mark.parametrize("seed", (15, 57, 143))
+def test_a_wait_for_rows_changes_no_bit_of_a_fit_that_takes_many_rounds(seed):
+    """Newton's steps come every so many rounds, whether rows of the Gram matrix were waited for in between or not."""
+    masks, margins, _ = problem(seed, 50, 120)
+    options = {"n_lambdas": 30, "lambda_ratio": 0.001}
+    waited = [lasso_path(masks, margins[:, [t]], **options) for t in range(margins.shape[1])]
+    lasso = Lasso(masks, validation_rows=0, **options)
+    lasso.gram.require(np.arange(120))
+    path = lasso.path(margins)
+    for t, alone in enumerate(waited):
+        np.testing.assert_array_equal(alone.weights(0), path.weights(t))
+
+
 def test_what_was_fitted_before_does_not_change_a_bit(reference):
     masks, margins, tolerance, (choices, fits) = reference
     lasso = Lasso(masks, **HARD, tolerance=tolerance)
