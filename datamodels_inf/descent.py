@@ -27,7 +27,7 @@ AT_LEAST = 16
 """Rows of the Gram matrix to ask for at a time, if there are so many: fewer cost the same."""
 INNER = 0.8
 """Of the largest gap over all columns: the gap over the working set at which to look at the others."""
-STRIDE, LOOSE = 0.7, 1e-3
+STRIDE, LOOSE = 0.5, 1e-3
 """A larger step down than to this share of λ is taken in several, roughly solved: fewer columns join in vain."""
 MOST_SWEEPS, MOST_ROUNDS = 32, 1000
 """Sweeps before g is computed anew, and how often that is done before a fit ends with a gap that is too large."""
@@ -155,7 +155,8 @@ class Descent:
         if self._before is not None and lam < self._before[0]:
             lam_before, w_before, g_before = self._before
             r = min(1.0, (to - lam) / (lam - lam_before))
-            self._w = w + r * (w - np.pad(w_before, (0, w.size - w_before.size)))
+            self._w = (1.0 + r) * w
+            self._w[: w_before.size] -= r * w_before  # The columns that joined since come after these.
             self._g = g + r * (g - g_before)
         self._before = (lam, w.copy(), g)
 
