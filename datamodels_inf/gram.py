@@ -20,7 +20,7 @@ from datamodels_inf.columns import BLOCK, COLUMNS_AT_ONCE, ColumnBits, even_slic
 from datamodels_inf.lasso_kernels import add_rows, count_rows, fill_gram, mirror_gram, mirror_rows
 
 ROWS_AT_ONCE = 256
-"""Rows counted before they are stored: 51 MB of counts at 50,000 columns."""
+"""Rows counted or completed in one go: completing them takes 51 MB of counts at 50,000 columns."""
 
 MOST = 2**15 - 1
 
