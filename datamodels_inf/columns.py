@@ -5,7 +5,7 @@ trained on both image j and image k is an AND and a count of bits,
 
     N_jk = #{m : M_mj = M_mk = 1} = popcount(column j & column k),
 
-exact, at 64 models a step. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), eight models a step.
+exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that they are exact too.
 """
 
 from __future__ import annotations
@@ -28,12 +28,9 @@ Words: TypeAlias = NDArray[np.uint64]
 Item = TypeVar("Item")
 
 ROWS_AT_ONCE = 2048
-COLUMNS_AT_ONCE = 512
-SUMMED_AT_ONCE = 2048
+COLUMNS_AT_ONCE = 2048
 STEP = 64
 """Words of a part come in multiples of it, as `popcount` wants them."""
-BLOCK = 16
-"""Columns counted against all others in one pass: as many as stay in a core's second cache at 300,000 models."""
 
 
 @dataclass(frozen=True)
@@ -68,40 +65,43 @@ class ColumnBits:
     @cached_property
     def sums(self) -> tuple[Ints, Ints]:
         """(n_j of the training rows, n_j of the validation rows)."""
-        every = np.arange(self.n_columns)
-        training, validation = (
-            self.common(np.full((1, part.words.stop - part.words.start), 2**64 - 1, np.uint64), part, every)[0]
-            for part in (self.training, self.validation)
-        )
-        return training.astype(np.int64), validation.astype(np.int64)
+        from datamodels_inf.lasso_kernels import count_ones
 
-    def common(self, block: Words, part: Part, which: Ints) -> NDArray[np.int32]:
-        """(len(block), len(which)): the ones that each row of `block` has in common with each of the columns."""
-        from datamodels_inf.lasso_kernels import count_common
+        sums = np.empty((2, self.n_columns), np.int64)
 
-        counts = np.empty((len(block), len(which)), np.int32)
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(block), BLOCK)]
+        def count(piece: slice) -> None:
+            for part, counts in zip((self.training, self.validation), sums, strict=True):
+                count_ones(self.words[piece], part.words.start, part.words.stop, counts[piece])
 
-        def count(piece: slice) -> None:  # A thread's columns stay in its cache while all blocks pass by.
-            for rows in blocks:
-                count_common(block[rows], self.words, which[piece], part.words.start, counts[rows, piece])
+        in_threads(count, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
+        return sums[0], sums[1]
+
+    def count_common(
+        self, features: Ints, which: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]
+    ) -> None:
+        """Call `use` with pieces of `which` and (features, piece): N_jk over the rows of a part; in several threads."""
+        from datamodels_inf.common_counts import count_common
+
+        def count(piece: slice) -> None:
+            counts = np.empty((len(features), len(which[piece])), np.int32)
+            count_common(self.words, features, which[piece], part.words.start, part.words.stop, counts)
+            use(which[piece], counts)
 
         in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
-        return counts
 
     def weighted_sums(self, rounded: Sequence[Rounded], part: Part) -> Floats:
-        """(n_targets, n_columns): Σ_m M_mj y_m of each target over the rows of a part, exact in whole steps."""
-        from datamodels_inf.lasso_kernels import add_steps
+        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of a part, exact."""
+        from datamodels_inf.margin_sums import TARGETS, add_steps
 
-        steps = np.zeros((64 * (part.words.stop - part.words.start), len(rounded)), np.int64)
+        steps = np.zeros((64 * (part.words.stop - part.words.start), TARGETS), np.int64)
         for t, y in enumerate(rounded):
             steps[: part.n, t] = y.steps
-        totals = np.zeros((self.n_columns, len(rounded)), np.int64)
+        totals = np.zeros((self.n_columns, TARGETS), np.int64)
 
         def add(piece: slice) -> None:
             add_steps(self.words[piece], part.words.start, steps, totals[piece])
 
-        in_threads(add, even_slices(self.n_columns, SUMMED_AT_ONCE, self.threads), self.threads)
+        in_threads(add, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
         sums = self.sums[0] if part is self.training else self.sums[1]
         return np.stack([y.offset * sums + y.step * totals[:, t] for t, y in enumerate(rounded)])
 

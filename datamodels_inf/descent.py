@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.columns import in_threads
 from datamodels_inf.gram import Gram
-from datamodels_inf.lasso_kernels import descend, duality_gap
+from datamodels_inf.lasso_kernels import descend_and_look, steep_columns
 
 NEAR = 0.95
 """A column joins the working set when |g_j| exceeds this share of λ: most of these get a weight a step later."""
@@ -165,15 +165,13 @@ class Descent:
         assert self._g is not None
         gap = np.inf
         while self._rounds < MOST_ROUNDS:
-            if not self._join(np.flatnonzero((np.abs(self._g) > NEAR * lam) & ~self._inside)):
+            if not self._join(steep_columns(self._g, self._inside, NEAR * lam)):
                 return None
             self._rounds += 1
-            sweeps = self._descend(lam, self._inner * tolerance)
-            self._g = self._correlate()
-            gap = self._gap(lam)
+            sweeps, gap = self._descend(lam, self._inner * tolerance)
             if gap <= tolerance:
                 break
-            if sweeps < MOST_SWEEPS and (np.abs(self._g[~self._inside]) <= lam).all():
+            if sweeps < MOST_SWEEPS and not steep_columns(self._g, self._inside, lam).size:
                 self._inner *= 0.1  # The working set is complete; it was not solved well enough.
             if self._rounds % PATIENCE == 0 and self._rounds < MOST_ROUNDS:
                 self._newton(lam)
@@ -202,20 +200,30 @@ class Descent:
         count = max(count, spare)
         return np.argpartition(-size, count - 1)[:count].astype(np.int64)
 
-    def _descend(self, lam: float, tolerance: float) -> int:
+    def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
+        """(sweeps, duality gap over all columns) of a round of coordinate descent; w and g are new."""
         assert self._g is not None
         m = self._features.size
-        if self._filled < m:
-            if len(self._local) < m:
-                grown = self._scratch.take(max(m, min(2 * len(self._local), m + 1024)))
-                grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
-                self._scratch.give(self._local)
-                self._local = grown
-            self._gram.fill(self._local, self._features, self._filled)
-            self._filled = m
-        g = self._g[self._features]
-        c = self._moments.c[self._features]
-        return int(descend(self._local, c, self._w, g, lam, self._moments.y2, tolerance, MOST_SWEEPS))
+        if len(self._local) < m:
+            grown = self._scratch.take(m + min(m // 4, 1024))
+            grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
+            self._scratch.give(self._local)
+            self._local = grown
+        sweeps, self._g, gap = descend_and_look(
+            self._gram.view,
+            self._local,
+            self._filled,
+            self._features,
+            self._w,
+            self._moments.c,
+            self._g,
+            lam,
+            self._moments.y2,
+            tolerance,
+            MOST_SWEEPS,
+        )
+        self._filled = m
+        return sweeps, gap
 
     def _newton(self, lam: float) -> None:
         """Towards the minimum over the columns S with a weight, signs kept; a weight that comes to 0 leaves S.
@@ -247,13 +255,7 @@ class Descent:
         self._w[some] = w
 
     def _correlate(self) -> Floats:
-        kept = self._w != 0.0
-        return self._gram.correlate(self._moments.c, self._features[kept], self._w[kept])
-
-    def _gap(self, lam: float) -> float:
-        assert self._g is not None
-        c, g = self._moments.c[self._features], self._g[self._features]
-        return float(duality_gap(c, self._w, g, lam, self._moments.y2, np.abs(self._g).max()))
+        return self._gram.correlate(self._moments.c, self._features, self._w)
 
 
 def run_all(descents: Sequence[Descent], gram: Gram, local_bytes: int, threads: int) -> None:

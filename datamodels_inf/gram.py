@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import BLOCK, COLUMNS_AT_ONCE, ColumnBits, even_slices, in_threads
-from datamodels_inf.lasso_kernels import add_rows, count_rows, fill_gram, mirror_gram, mirror_rows
+from datamodels_inf.columns import COLUMNS_AT_ONCE, ColumnBits, even_slices, in_threads
+from datamodels_inf.common_counts import count_common
+from datamodels_inf.gram_kernels import Rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
 
 ROWS_AT_ONCE = 256
-"""Rows counted or completed in one go: completing them takes 51 MB of counts at 50,000 columns."""
+"""Rows counted or completed in one go: two tables of `common_counts`."""
 
 MOST = 2**15 - 1
+NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
 
 
 class Gram:
@@ -57,7 +59,7 @@ class Gram:
         if not self.all_rows:
             self.all_rows, before = True, self._base
             self._set_sums()
-            self._moved = (before - self._base).astype(np.int32)
+            self._moved = (before - self._base).astype(np.int64)
 
     def has(self, features: Ints) -> bool:
         """Whether all their rows are there, in the present count."""
@@ -82,35 +84,11 @@ class Gram:
 
     def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
         """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
-        u = w * self.scale[features]
-        # Σ_k u_k·(a_j + a_k − n_j n_k / n), to which the rows add Σ_k u_k·(N_jk − a_j − a_k).
-        product: Floats = (
-            self._base * u.sum() + u @ self._base[features] - self.sums * (u @ self.sums[features] / self.n)
-        )
-        add_rows(self._rows, self._slot[features], u, product)
-        product[features] += u * self._diagonal_excess[features]
-        if self._beyond:
-            for k, factor in zip(features.tolist(), u.tolist(), strict=True):
-                if k in self._beyond:
-                    columns, excess = self._beyond[k]
-                    product[columns] += factor * excess
-        product *= self.scale
-        return c - product
+        return correlate(self.view, c, features, w)
 
     def fill(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
         """Write the entries of `features` against each other, where those before `first` are there already."""
-        sums, base, scale = self.sums[features], self._base[features], self.scale[features]
-        fill_gram(self._rows, self._slot[features], features, first, sums / self.n, sums, base, scale, gram)
-        if self._beyond:
-            self._fill_beyond(gram, features, first)
-        mirror_gram(gram, first, features.size)
-
-    def _fill_beyond(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
-        place = {k: a for a, k in enumerate(features.tolist())}
-        for k in features[first:].tolist():
-            for j, excess in zip(*self._beyond.get(k, ((), ())), strict=True):
-                if place.get(int(j), len(place)) < place[k]:
-                    gram[place[k], place[int(j)]] += np.float32(excess * self.scale[j] * self.scale[k])
+        fill_gram(self.view, features, first, gram)
 
     def _set_sums(self) -> None:
         training, validation = self.columns.sums
@@ -128,49 +106,60 @@ class Gram:
         diagonal = self.sums - 2 * self._base
         self._diagonal = np.clip(diagonal, -MOST, MOST)
         self._diagonal_excess = diagonal - self._diagonal
+        self._set_view()
+
+    def _set_view(self) -> None:
+        found = [(np.full(cut.size, k), cut, excess) for k, (cut, excess) in self._beyond.items()]
+        beyond = map(np.concatenate, zip(NOTHING, *found, strict=True))
+        self.view = Rows(
+            self._rows, self._slot, float(self.n), self.sums, self._base, self.scale, self._diagonal_excess, *beyond
+        )
+        """The rows as compiled loops take them."""
 
     def _free_slots(self, count: int) -> Ints:
-        order = np.argsort(np.where(self._feature < 0, -1, self._asked), kind="stable")[:count]
-        for gone in self._feature[order][self._feature[order] >= 0].tolist():
-            self._slot[gone] = -1
-            self._beyond.pop(gone, None)
-        return order
+        free = np.flatnonzero(self._feature < 0)[:count]
+        if free.size < count:
+            taken = np.flatnonzero(self._feature >= 0)
+            oldest = taken[np.argsort(self._asked[taken], kind="stable")[: count - free.size]]
+            for gone in self._feature[oldest].tolist():
+                self._slot[gone] = -1
+                self._beyond.pop(gone, None)
+            free = np.concatenate([free, oldest])
+        return free
 
     def _count(self, missing: Ints) -> None:
         """Rows that are not there. What another row already holds is read from it: the matrix is symmetric."""
         slots = self._free_slots(missing.size)
-        known = np.flatnonzero(self._slot >= 0)
-        known = known[self._full[self._slot[known]] == self.all_rows]
-        unknown = np.setdiff1d(np.arange(self.columns.n_columns), known, assume_unique=True)
+        is_known = (self._slot >= 0) & (self._full[self._slot] == self.all_rows)
+        known, unknown = np.flatnonzero(is_known), np.flatnonzero(~is_known)
         self._feature[slots], self._asked[slots], self._full[slots] = missing, self._clock, self.all_rows
         self._slot[missing] = slots
-        words, (first, last) = self.columns.words, (self._part.words.start, self._part.words.stop)
+        base = self._base.astype(np.int64)
 
-        def count(piece: Ints) -> None:
-            for start in range(0, missing.size, BLOCK):
-                some, places = missing[start : start + BLOCK], slots[start : start + BLOCK]
-                count_rows(words, some, piece, first, last, self._base, self._rows, places, MOST)
+        def keep(piece: Ints, counts: NDArray[np.int32]) -> None:
+            set_rows(counts, missing, piece, base, self._rows, slots, MOST)
 
-        def mirror(piece: Ints) -> None:
-            mirror_rows(self._rows, self._slot[piece], piece, slots, missing)
+        def mirror(piece: slice) -> None:
+            mirror_rows(self._rows, self._slot[known[piece]], known[piece], slots, missing)
 
-        for work, columns in ((count, unknown), (mirror, known)):
-            threads = self.columns.threads
-            in_threads(work, [columns[some] for some in even_slices(columns.size, COLUMNS_AT_ONCE, threads)], threads)
+        self.columns.count_common(missing, unknown, self._part, keep)
+        threads = self.columns.threads
+        in_threads(mirror, even_slices(known.size, COLUMNS_AT_ONCE, threads), threads)
         self.counted += missing.size
         self._note_beyond(missing)
 
     def _complete(self, features: Ints) -> None:
         """Add the validation rows to rows that count the training rows alone; what was cut off stays so."""
-        validation, every = self.columns.validation, np.arange(self.columns.n_columns)
+        every = np.arange(self.columns.n_columns)
         for start in range(0, features.size, ROWS_AT_ONCE):
             some = features[start : start + ROWS_AT_ONCE]
-            more = self.columns.common(self.columns.words[some, validation.words], validation, every)
-            more += self._moved + self._moved[some, None]
-            for i, k in enumerate(some.tolist()):
-                row = self._rows[self._slot[k]]
-                row[:] = np.where(np.abs(row) == MOST, row, np.clip(row + more[i], -MOST, MOST))
-                row[k] = self._diagonal[k]
+            slots = self._slot[some]
+
+            def add(piece: Ints, counts: NDArray[np.int32], some: Ints = some, slots: Ints = slots) -> None:
+                add_to_rows(counts, some, piece, self._moved, self._rows, slots, MOST)
+
+            self.columns.count_common(some, every, self.columns.validation, add)
+            self._rows[slots, some] = self._diagonal[some]
         self._full[self._slot[features]] = True
         self._note_beyond(features)
 
@@ -178,12 +167,14 @@ class Gram:
         """Count once more what was cut off outside the diagonal, and keep by how much."""
         if not self._may_exceed:
             return
+        words = self._part.words
         for k in features.tolist():
             row = self._rows[self._slot[k]]
             cut = np.flatnonzero(np.abs(row) == MOST)
             cut = cut[cut != k]
             self._beyond.pop(k, None)
             if cut.size:
-                count = self.columns.common(self.columns.words[[k], self._part.words], self._part, cut)[0]
-                true = count - self._base[cut] - self._base[k]
-                self._beyond[k] = (cut, true - row[cut])
+                counts = np.empty((1, cut.size), np.int32)
+                count_common(self.columns.words, np.array([k]), cut, words.start, words.stop, counts)
+                self._beyond[k] = (cut, counts[0] - self._base[cut] - self._base[k] - row[cut])
+        self._set_view()

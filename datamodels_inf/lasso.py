@@ -31,13 +31,14 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.gram import Gram
 from datamodels_inf.lasso_kernels import add_columns
+from datamodels_inf.margin_sums import TARGETS
 from datamodels_inf.masks import PackedMasks
 
 Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
 Margins: TypeAlias = NDArray[np.floating[Any]]
 Progress: TypeAlias = Callable[[float], object]
 
-BATCH = 16
+BATCH = 32
 """Targets that go down their paths together; rows of the Gram matrix stay for the next batch."""
 LOCAL_SHARE = 0.08
 """Of the memory, for copies of the Gram matrix of single working sets; the rest is for its rows."""
@@ -228,15 +229,17 @@ class Lasso:
         columns, gram = self._columns, self.gram
         rows = [(slice(0, self._split), columns.training)]
         rows += [(slice(self._split, self.n), columns.validation)] if gram.all_rows and columns.validation.n else []
-        parts = [([Rounded(y[some]) for y in targets], part) for some, part in rows]
-        sums = np.sum([columns.weighted_sums(rounded, part) for rounded, part in parts], axis=0)
         results = []
-        for t in range(len(targets)):
-            values = np.concatenate([rounded[t].values for rounded, _ in parts])
-            mean = float(values.mean())
-            y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
-            c = (sums[t] - gram.sums * mean) * gram.scale / np.sqrt(gram.n)
-            results.append(Moments(c if y2 > 0 else np.zeros_like(c), y2, mean))
+        for start in range(0, len(targets), TARGETS):
+            some = targets[start : start + TARGETS]
+            parts = [([Rounded(y[part_rows]) for y in some], part) for part_rows, part in rows]
+            sums = np.sum([columns.weighted_sums(rounded, part) for rounded, part in parts], axis=0)
+            for t in range(len(some)):
+                values = np.concatenate([rounded[t].values for rounded, _ in parts])
+                mean = float(values.mean())
+                y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
+                c = (sums[t] - gram.sums * mean) * gram.scale / np.sqrt(gram.n)
+                results.append(Moments(c if y2 > 0 else np.zeros_like(c), y2, mean))
         return results
 
     def validation_mse(self, solution: Solution, moments: Moments, y: Floats) -> float:
@@ -396,8 +399,8 @@ def as_datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
 
 def _plan_memory(masks: PackedMasks, memory_gb: float) -> tuple[int, int]:
     """(rows of the Gram matrix to keep, bytes for copies of parts of it)."""
-    d = masks.n_train
-    fixed = d * 8 * (masks.n_models // 64 + 2) + 8 * d * (3 * BATCH + 40) + 4 * d * 256
+    n, d = masks.n_models, masks.n_train
+    fixed = d * 8 * (n // 64 + 2) + 8 * d * (3 * BATCH + 40) + 8 * n * (BATCH + 3 * TARGETS)
     local = LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed)
     capacity = (1e9 * memory_gb - fixed - local) // (2 * d)
     least = min(d, 1024)
@@ -405,7 +408,7 @@ def _plan_memory(masks: PackedMasks, memory_gb: float) -> tuple[int, int]:
         needed = (fixed + 2 * d * least) / (1 - LOCAL_SHARE) / 1e9
         unit = 10.0 ** (math.floor(math.log10(needed)) - 1)
         raise ValueError(
-            f"`memory_gb` must be at least {math.ceil(needed / unit + 0.01) * unit:.3g} for {masks.n_models} masks of "
+            f"`memory_gb` must be at least {math.ceil(needed / unit + 0.01) * unit:.3g} for {n} masks of "
             f"{d} images, but it is {memory_gb:g}."
         )
     return int(capacity), int(local)

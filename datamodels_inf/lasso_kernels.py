@@ -11,47 +11,16 @@ import numpy as np
 from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.gram_kernels import Rows, add_four, correlate, fill_gram
 from datamodels_inf.popcount import common_ones
 
-MOST = 32767
-"""Counts are kept as int16; what lies beyond is cut off here and added again by `Gram`."""
-
-TILE = 1024
-SQUARE = 32
-MIRRORED = 32
-
 
 @njit(nogil=True, cache=True)
-def count_common(block: Any, words: Any, which: Ints, first: int, counts: Any) -> None:
-    """counts[b, i] = popcount(block[b] & words[which[i], first:])."""
-    for i in range(which.size):
-        column = words[which[i], first : first + block.shape[1]]
-        for b in range(block.shape[0]):
-            counts[b, i] = common_ones(column, block[b])  # type: ignore[call-arg]
-
-
-@njit(nogil=True, cache=True)
-def count_rows(
-    words: Any, features: Ints, which: Ints, first: int, last: int, base: Floats, rows: Any, slots: Ints, most: int
-) -> None:
-    """rows[slots[b], j] = N_jk − base_j − base_k, cut off at ±most, for k = features[b] and j in `which`."""
-    for i in range(which.size):
-        j = which[i]
+def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
+    """counts[j] = popcount(words[j, first:last])."""
+    for j in range(counts.size):
         column = words[j, first:last]
-        for b in range(features.size):
-            k = features[b]
-            count: int = common_ones(column, words[k, first:last])  # type: ignore[call-arg]
-            rows[slots[b], j] = min(most, max(-most, count - np.int64(base[j]) - np.int64(base[k])))
-
-
-@njit(nogil=True, cache=True)
-def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: Ints) -> None:
-    """rows[slots[b], which[i]] = rows[sources[i], features[b]]: the matrix is symmetric, sources[i] is row which[i]."""
-    for start in range(0, slots.size, MIRRORED):  # So few rows are written to at a time that they stay in the cache.
-        for i in range(which.size):
-            source, j = rows[sources[i]], which[i]
-            for b in range(start, min(start + MIRRORED, slots.size)):
-                rows[slots[b], j] = source[features[b]]
+        counts[j] = common_ones(column, column)  # type: ignore[call-arg]
 
 
 @njit(nogil=True, cache=True)
@@ -78,97 +47,6 @@ def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
                 for c in range(min(8, words.shape[0] - 8 * b)):
                     column = (x >> np.uint64(8 * (7 - c))) & np.uint64(255)
                     words[8 * b + c, word] |= column << shift
-
-
-@njit(nogil=True, cache=True)
-def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
-    """totals[j, t] += Σ_r bit r of words[j, first:] · steps[r, t]; `steps` has 64 rows a word.
-
-    Eight bits of a column stand for one of 256 subsets of eight rows, whose sums are tabled once for all columns.
-    """
-    tables = np.zeros((4, 256, steps.shape[1]), np.int64)
-    a, b, c, d = tables
-    byte = np.uint64(255)
-    for start in range(0, steps.shape[0], 32):
-        for table in range(4):
-            _table_sums(steps[start + 8 * table : start + 8 * table + 8], tables[table])
-        word, shift = first + start // 64, np.uint64(start % 64)
-        for j in range(totals.shape[0]):
-            x = words[j, word] >> shift
-            from_a, from_b = a[x & byte], b[(x >> np.uint64(8)) & byte]
-            from_c, from_d = c[(x >> np.uint64(16)) & byte], d[(x >> np.uint64(24)) & byte]
-            total = totals[j]
-            for t in range(total.size):
-                total[t] += (from_a[t] + from_b[t]) + (from_c[t] + from_d[t])
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _table_sums(steps: Ints, table: Ints) -> None:
-    """table[e] = Σ of the rows of `steps` whose bit is set in e."""
-    for b in range(8):
-        for e in range(1 << b):
-            for t in range(steps.shape[1]):
-                table[(1 << b) + e, t] = table[e, t] + steps[b, t]
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
-    """out += Σ_k u_k·rows[slot_k], four rows at a time and by tiles that stay in the first cache."""
-    fours = slots.size // 4 * 4
-    for start in range(0, out.size, TILE):
-        tile = out[start : start + TILE]
-        part = slice(start, start + TILE)
-        for i in range(0, fours, 4):
-            a, b, c, d = slots[i], slots[i + 1], slots[i + 2], slots[i + 3]
-            _add_four(rows[a, part], rows[b, part], rows[c, part], rows[d, part], u[i : i + 4], tile)
-        for i in range(fours, slots.size):
-            row, factor = rows[slots[i], part], u[i]
-            for j in range(tile.size):
-                tile[j] += factor * row[j]
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def _add_four(a: Any, b: Any, c: Any, d: Any, factors: Any, out: Any) -> None:
-    """out += Σ of four rows, each times its factor: `out` is read and written once instead of four times."""
-    of_a, of_b, of_c, of_d = factors[0], factors[1], factors[2], factors[3]
-    for j in range(out.size):
-        out[j] += (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
-
-
-@njit(nogil=True, cache=True)
-def fill_gram(
-    rows: Any,
-    slots: Ints,
-    features: Ints,
-    first: int,
-    share: Floats,
-    sums: Floats,
-    base: Floats,
-    scale: Floats,
-    gram: Any,
-) -> None:
-    """gram[a, b] = (N_ab − n_a n_b / n)·scale_a·scale_b for b < a, a ≥ `first`.
-
-    The last four are of the features: n_a/n, n_a, and the base that `rows` are kept without.
-    """
-    for a in range(first, features.size):
-        row, out = rows[slots[a]], gram[a]
-        share_a, base_a, scale_a = share[a], base[a], scale[a]
-        for b in range(a):
-            out[b] = (row[features[b]] + (base[b] + base_a - share_a * sums[b])) * (scale[b] * scale_a)
-
-
-@njit(nogil=True, cache=True)
-def mirror_gram(gram: Any, first: int, size: int) -> None:
-    """gram[b, a] = gram[a, b] for b < a, `first` ≤ a < `size`, and 1 for b = a; in squares that stay in the cache."""
-    for a in range(first, size):
-        gram[a, a] = 1.0
-    for top in range(first, size, SQUARE):
-        bottom = min(top + SQUARE, size)
-        for left in range(0, bottom, SQUARE):
-            for b in range(left, min(left + SQUARE, bottom)):
-                for a in range(max(top, b + 1), bottom):
-                    gram[b, a] = gram[a, b]
 
 
 @njit(nogil=True, cache=True)
@@ -221,15 +99,52 @@ def descend(
                 waiting[count], steps[count] = j, step
                 count += 1
                 if count == 4:
-                    _add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
+                    add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
                     count = 0
         steps[count:] = 0.0
-        _add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
+        add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
         count = 0
         first = max(first, longest)
         if longest <= 1e-5 * first:
             return sweep + 1
     return most_sweeps
+
+
+@njit(nogil=True, cache=True)
+def descend_and_look(
+    gram: Rows,
+    local: Any,
+    filled: int,
+    features: Ints,
+    w: Floats,
+    c: Floats,
+    g: Floats,
+    lam: float,
+    y2: float,
+    tolerance: float,
+    most_sweeps: int,
+) -> tuple[int, Floats, float]:
+    """`descend` over the working set, w in place, then g = c − (ZᵀZ/n)·w and the duality gap, both over all columns.
+
+    `local` is the part of the matrix of `features`, those before `filled`; it is completed. (sweeps, g, gap).
+    """
+    fill_gram(gram, features, filled, local)
+    own = c[features]
+    sweeps = descend(local, own, w, g[features], lam, y2, tolerance, most_sweeps)
+    g = correlate(gram, c, features, w)
+    return sweeps, g, duality_gap(own, w, g[features], lam, y2, np.abs(g).max())
+
+
+@njit(nogil=True, cache=True)
+def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
+    """The columns outside the working set with |g_j| > level."""
+    count = 0
+    found = np.empty(g.size, np.int64)
+    for j in range(g.size):
+        if abs(g[j]) > level and not inside[j]:
+            found[count] = j
+            count += 1
+    return found[:count].copy()
 
 
 @njit(nogil=True, cache=True)

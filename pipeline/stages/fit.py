@@ -21,7 +21,7 @@ from pipeline.stages.loaded_weights import load_datamodel
 if TYPE_CHECKING:
     from pipeline.stages.lasso_batches import LassoBatches
 
-VERSION = 3
+VERSION = 4
 SCATTER_ROWS = 400
 
 
