@@ -35,16 +35,6 @@ def naive_add_rows(rows, slots, u, out):
     return out + u @ rows[slots].astype(np.float64)
 
 
-def naive_fill_gram(rows, slots, features, first, n, sums, base, scale, gram):
-    """A copy of `gram` with the entries left of the diagonal, from row `first` on."""
-    counts = rows[np.ix_(slots, features)] + base[:, None] + base
-    full = (counts - np.outer(sums, sums) / n) * np.outer(scale, scale)
-    filled = gram.copy()
-    for a in range(first, len(features)):
-        filled[a, :a] = full[a, :a]
-    return filled
-
-
 def naive_duality_gap(z, y, w, lam):
     """P(w) − D, from the data, without any Gram matrix; y need not be centred, z need not hold used columns only."""
     n = len(y)

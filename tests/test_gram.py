@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from naive_lasso import (
-    naive_add_rows,
-    naive_descend,
-    naive_duality_gap,
-    naive_fill_gram,
-    naive_gram,
-    standardised,
-)
+from naive_lasso import naive_add_rows, naive_descend, naive_duality_gap, naive_gram, standardised
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.columns import ColumnBits
 from datamodels_inf.gram import MOST, Gram
-from datamodels_inf.lasso_kernels import add_rows, descend, duality_gap, fill_gram, mirror_gram
+from datamodels_inf.gram_kernels import Rows, add_rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
+from datamodels_inf.lasso_kernels import descend, descend_and_look, duality_gap, steep_columns
 
 # --- the compiled loops --------------------------------------------------------------------------------------------
 
@@ -30,16 +24,82 @@ def test_add_rows_equals_its_naive_twin(d, used):
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-8)
 
 
-@pytest.mark.parametrize("first", (0, 1, 6, 11))
-def test_fill_gram_equals_its_naive_twin(first):
-    rng = np.random.default_rng(first)
-    rows = rng.integers(-MOST, MOST + 1, (20, 35)).astype(np.int16)
-    features, slots = rng.permutation(35)[:11], rng.permutation(20)[:11]
-    sums, base, scale = *rng.integers(0, 1000, (2, 11)).astype(float), rng.random(11)
-    gram = rng.standard_normal((14, 14)).astype(np.float32)
-    expected = naive_fill_gram(rows, slots, features, first, 999, sums, base, scale, gram)
-    fill_gram(rows, slots, features, first, sums / 999, sums, base, scale, gram)
-    np.testing.assert_allclose(gram, expected, rtol=1e-6)
+def test_set_rows_and_add_to_rows_cut_off():
+    """What is cut off stays so, whatever is added."""
+    rng = np.random.default_rng(0)
+    base, moved = rng.integers(0, 900, (2, 40))
+    features, which, slots = rng.permutation(40)[:17], rng.permutation(40)[:25], rng.permutation(30)[:17]
+    counts, more = rng.integers(-1500, 3000, (2, 17, 25)).astype(np.int32)
+    rows, most = np.full((30, 40), -7, np.int16), 1000
+    set_rows(counts, features, which, base, rows, slots, most)
+    expected = np.full((30, 40), -7)
+    first = np.clip(counts - base[which] - base[features, None], -most, most)
+    expected[slots[:, None], which] = first
+    np.testing.assert_array_equal(rows, expected)
+    assert (np.abs(first) == most).any()
+    add_to_rows(more, features, which, moved, rows, slots, most)
+    second = np.clip(first + more + moved[which] + moved[features, None], -most, most)
+    expected[slots[:, None], which] = np.where(np.abs(first) == most, first, second)
+    np.testing.assert_array_equal(rows, expected)
+
+
+def test_mirror_rows_reads_the_other_half_of_a_symmetric_matrix():
+    rng = np.random.default_rng(10)
+    rows = rng.integers(-99, 99, (90, 200)).astype(np.int16)
+    slots, known_slots = np.split(rng.permutation(90), [40])
+    features, known = np.split(rng.permutation(200)[:90], [40])
+    expected = rows.copy()
+    expected[slots[:, None], known] = rows[known_slots[:, None], features].T
+    mirror_rows(rows, known_slots, known, slots, features)
+    np.testing.assert_array_equal(rows, expected)
+
+
+def random_rows(d=110, seed=0):
+    """(rows, the matrix they stand for): each has some of its entries beyond, on the diagonal and elsewhere."""
+    rng = np.random.default_rng(seed)
+    n, (sums, base), scale = 999.0, rng.integers(1, 1000, (2, d)).astype(float), rng.random(d)
+    kept = rng.integers(-MOST, MOST + 1, (d, d))
+    kept = np.tril(kept) + np.tril(kept, -1).T
+    slot, excess = rng.permutation(d), rng.integers(0, 2000, d).astype(float)
+    pairs = rng.permutation(d)[:12].reshape(6, 2)
+    row_beyond, column_beyond = np.concatenate([pairs, pairs[:, ::-1]]).T.copy()
+    excess_beyond = np.tile(rng.integers(1, 9999, 6), 2).astype(float)
+    counts = kept + base[:, None] + base + np.diag(excess)
+    counts[row_beyond, column_beyond] += excess_beyond
+    matrix = (counts - np.outer(sums, sums) / n) * np.outer(scale, scale)
+    rows = np.empty((d, d), np.int16)
+    rows[slot] = kept
+    return Rows(rows, slot, n, sums, base, scale, excess, row_beyond, column_beyond, excess_beyond), matrix
+
+
+@pytest.mark.parametrize("used", (0, 1, 30, 110))
+def test_correlate_equals_numpy(used):
+    gram, matrix = random_rows()
+    rng = np.random.default_rng(used)
+    features, c = rng.permutation(110)[:used], rng.standard_normal(110)
+    w = rng.standard_normal(used) * (rng.random(used) < 0.7)
+    np.testing.assert_allclose(correlate(gram, c, features, w), c - matrix[:, features] @ w, rtol=1e-11, atol=1e-6)
+
+
+@pytest.mark.parametrize(("first", "size"), ((0, 0), (0, 1), (0, 100), (31, 32), (32, 97), (70, 71), (90, 90)))
+def test_fill_gram_equals_numpy(first, size):
+    """What is there already, and the room for more, is not touched; the diagonal of standardised columns is 1."""
+    gram, matrix = random_rows()
+    features = np.random.default_rng(size).permutation(110)[:size]
+    room = np.random.default_rng(0).standard_normal((104, 104)).astype(np.float32)
+    expected = room.copy()
+    part = matrix[np.ix_(features, features)]
+    np.fill_diagonal(part, 1.0)
+    expected[first:size, :size], expected[:size, first:size] = part[first:], part[:, first:]
+    fill_gram(gram, features, first, room)
+    np.testing.assert_allclose(room, expected, rtol=1e-6)
+
+
+def test_steep_columns_are_those_outside_beyond_the_level():
+    g = np.array([0.5, -0.6, 0.4, -0.4, 0.7, np.nextafter(0.5, 1)])
+    inside = np.array([False, False, False, False, True, False])
+    np.testing.assert_array_equal(steep_columns(g, inside, 0.5), [1, 5])
+    assert steep_columns(g, inside, 0.6).size == 0
 
 
 def small_lasso(seed, n=60, d=9):
@@ -48,17 +108,6 @@ def small_lasso(seed, n=60, d=9):
     y = z @ (rng.standard_normal(d) * (rng.random(d) < 0.5)) + rng.standard_normal(n)
     y -= y.mean()
     return z, y, z.T @ y / n, z.T @ z / n, y @ y / n
-
-
-@pytest.mark.parametrize(("first", "size"), ((0, 1), (0, 100), (31, 32), (32, 97), (70, 71), (90, 90)))
-def test_mirror_gram_equals_numpy(first, size):
-    gram = np.random.default_rng(size).standard_normal((110, 110)).astype(np.float32)
-    expected = gram.copy()
-    for a in range(first, size):
-        expected[:a, a] = gram[a, :a]
-        expected[a, a] = 1.0
-    mirror_gram(gram, first, size)
-    np.testing.assert_array_equal(gram, expected)
 
 
 @pytest.mark.parametrize("share", (0.9, 0.3, 0.01))
@@ -105,6 +154,30 @@ def test_descend_ends_when_float32_has_no_more_to_give():
     assert descend(gram.astype(np.float32), c, w, c.copy(), 0.01, y2, 0.0, 10_000) < 100
     expected, _ = naive_descend(gram, c, np.zeros(9), 0.01, y2, 1e-14, 10_000)
     np.testing.assert_allclose(w, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("filled", (0, 3))
+def test_descend_and_look_is_descent_and_a_look_at_all_columns(filled):
+    masks = np.random.default_rng(5).random((80, 30)) < 0.5
+    z, matrix = standardised(masks), naive_gram(masks)
+    y = z[:, :4] @ np.array([1.0, -0.5, 0.3, 0.2]) + np.random.default_rng(6).standard_normal(80)
+    y -= y.mean()
+    c, y2, features = z.T @ y / 80, y @ y / 80, np.array([2, 9, 0, 1, 17, 3])
+    lam, w = 0.2 * np.abs(c).max(), np.zeros(6)
+    gram = made(masks, 80)
+    gram.require(features)
+    local = np.full((8, 8), np.nan, np.float32)
+    local[:filled, :filled] = matrix[np.ix_(features[:filled], features[:filled])]
+    sweeps, g, gap = descend_and_look(gram.view, local, filled, features, w, c, c, lam, y2, 1e-9, 50)
+    expected, expected_sweeps = naive_descend(
+        matrix[np.ix_(features, features)], c[features], np.zeros(6), lam, y2, 1e-9, 50
+    )
+    assert sweeps == expected_sweeps
+    np.testing.assert_allclose(w, expected, atol=1e-6)
+    np.testing.assert_allclose(g, c - matrix[:, features] @ w, atol=1e-12)
+    whole = np.zeros(30)
+    whole[features] = w
+    assert gap == pytest.approx(naive_duality_gap(z, y, whole, lam), rel=1e-9)
 
 
 def test_descend_on_no_columns():
