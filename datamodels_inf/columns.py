@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.masks import PackedMasks
+from datamodels_inf.popcount import STEP
 
 Words: TypeAlias = NDArray[np.uint64]
 Item = TypeVar("Item")
 
 ROWS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 2048
-STEP = 64
-"""Words of a part come in multiples of it, as `popcount` wants them."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class ColumnBits:
 
     def __init__(self, masks: PackedMasks, split: int, threads: int) -> None:
         n = masks.n_models
-        first, second = _words(split), _words(n - split)
+        first, second = words_of(split), words_of(n - split)
         self.training = Part(split, slice(0, first))
         self.validation = Part(n - split, slice(first, first + second))
         self.both = Part(n, slice(0, first + second))
@@ -130,8 +129,11 @@ class Rounded:
         steps = np.zeros(y.size)
         if self.step > 0:
             steps = np.minimum(np.rint((y - self.offset) / self.step), self.LAST)
-        self.values: Floats = self.offset + self.step * steps
-        self.steps: Ints = steps.astype(np.int64)
+        self.steps: NDArray[np.uint32] = steps.astype(np.uint32)
+
+    @property
+    def values(self) -> Floats:
+        return self.offset + self.step * self.steps.astype(np.float64)
 
 
 def even_slices(count: int, most: int, threads: int) -> list[slice]:
@@ -157,9 +159,9 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads)
 
 
-def _words(rows: int) -> int:
-    """So many that `popcount` can take them, STEP at a time."""
-    return -(-rows // (64 * STEP)) * STEP
+def words_of(rows: int) -> int:
+    """Words of a column for so many rows: as many as `popcount` can take, STEP at a time."""
+    return int(-(-rows // (64 * STEP)) * STEP)
 
 
 def _forget_pages(array: NDArray[Any]) -> None:

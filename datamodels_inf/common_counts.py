@@ -1,6 +1,6 @@
 """How many models were trained on both image j and image k, N_jk = popcount(column j & column k), for many j and k.
 
-A few columns against many are counted one by one (`common_ones`). 128 at a time are counted by tables (see
+A few columns against many are counted one by one (`common_ones`). Up to 128 at a time are counted by tables (see
 `subset_tables`): for each subset of five models a line holds how many of them each of the 128 columns has, in half a
 byte a column, so 64 bytes. One line, looked up and added, does the work of 5 · 128 products of bits. After fifteen
 models half a byte is full, and halves are added to bytes; after two words bytes to numbers of 16 bits, in memory.
@@ -22,6 +22,7 @@ from datamodels_inf.subset_tables import (
     COPIED,
     add_to,
     aligned_bytes,
+    check,
     copy_words,
     lines,
     pointer,
@@ -118,6 +119,9 @@ def _lay_out(words: Any, lanes: Ints, first: int, lane_bytes: Any, bits: Any) ->
 @intrinsic
 def add_lines(typing_context: Any, tables: Any, column: Any, sums: Any) -> Any:
     """sums[b] += Σ over the groups of bits of `column`, WORDS words, of lane b in that line of the group's table."""
+
+    arrays = (tables, column, sums)
+    check(tuple(array.dtype for array in arrays) == (types.uint8, types.uint64, types.uint16), *arrays)
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, word = ir.IntType(8), ir.IntType(64)

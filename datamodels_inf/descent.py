@@ -205,7 +205,7 @@ class Descent:
         assert self._g is not None
         m = self._features.size
         if len(self._local) < m:
-            grown = self._scratch.take(m + min(m // 4, 1024))
+            grown = self._scratch.take(max(m, min(len(self._local) * 5 // 4, m + 1024)))
             grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
             self._scratch.give(self._local)
             self._local = grown

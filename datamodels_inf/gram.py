@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.columns import COLUMNS_AT_ONCE, ColumnBits, even_slices, in_threads
-from datamodels_inf.common_counts import count_common
-from datamodels_inf.gram_kernels import Rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
+from datamodels_inf.common_counts import LANES, count_common
+from datamodels_inf.gram_kernels import Rows, add_to_rows, correlate, mirror_rows, set_rows
 
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 2 * LANES
 """Rows counted or completed in one go: two tables of `common_counts`."""
 
 MOST = 2**15 - 1
@@ -86,10 +86,6 @@ class Gram:
         """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
         return correlate(self.view, c, features, w)
 
-    def fill(self, gram: NDArray[np.float32], features: Ints, first: int) -> None:
-        """Write the entries of `features` against each other, where those before `first` are there already."""
-        fill_gram(self.view, features, first, gram)
-
     def _set_sums(self) -> None:
         training, validation = self.columns.sums
         self._part = self.columns.both if self.all_rows else self.columns.training
@@ -150,6 +146,8 @@ class Gram:
 
     def _complete(self, features: Ints) -> None:
         """Add the validation rows to rows that count the training rows alone; what was cut off stays so."""
+        if features.size == 0:
+            return
         every = np.arange(self.columns.n_columns)
         for start in range(0, features.size, ROWS_AT_ONCE):
             some = features[start : start + ROWS_AT_ONCE]

@@ -1,6 +1,6 @@
 """The compiled loops on rows of the Gram matrix: to keep them, to multiply with them, to copy a part of them.
 
-Each has a plain numpy twin in tests/naive_lasso.py. None of them keeps the interpreter's lock.
+None of them keeps the interpreter's lock.
 """
 
 from __future__ import annotations

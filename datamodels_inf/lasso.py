@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import ColumnBits, Rounded
+from datamodels_inf.columns import COLUMNS_AT_ONCE, ColumnBits, Rounded, words_of
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.descent import Descent, Moments, Scratch, Solution, run_all
-from datamodels_inf.gram import Gram
+from datamodels_inf.gram import ROWS_AT_ONCE, Gram
 from datamodels_inf.lasso_kernels import add_columns
 from datamodels_inf.margin_sums import TARGETS
 from datamodels_inf.masks import PackedMasks
@@ -172,7 +172,7 @@ class Lasso:
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
         self._threads = threads or os.cpu_count() or 1
-        capacity, self._local_bytes = _plan_memory(packed, memory_gb)
+        capacity, self._local_bytes = _plan_memory(packed, self._split, self._threads, memory_gb)
         self._columns = ColumnBits(packed, self._split, self._threads)
         self.gram = Gram(self._columns, capacity)
         self.scratch = Scratch(self._threads)
@@ -184,10 +184,8 @@ class Lasso:
         if self._split == self.n:
             raise ValueError("`validation_rows` must be at least 1 to choose λ, but it is 0.")
         choices: list[Choice] = []
-        for batch in _batches(margins):
-            walks = self._walks(batch, self._patience, progress)
-            self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
-            choices += [walk.choice() for walk in walks]
+        for start in range(0, margins.shape[1], BATCH):
+            choices += self._choose(margins[:, start : start + BATCH], progress)
         self._warn([float(choice.gap.max()) for choice in choices])
         return choices
 
@@ -200,11 +198,9 @@ class Lasso:
             )
         self.gram.take_all_rows()
         fits: list[Fit] = []
-        for batch in _batches(margins):
-            walks = self._walks(batch, 1, progress)
-            begin = starts[len(fits) : len(fits) + len(walks)]
-            self._run([walk.refit(start) for walk, start in zip(walks, begin, strict=True)])
-            fits += [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
+        for start in range(0, margins.shape[1], BATCH):
+            some = slice(start, start + BATCH)
+            fits += self._refit(margins[:, some], starts[some], progress)
         self._warn([fit.gap for fit in fits])
         return fits
 
@@ -215,12 +211,12 @@ class Lasso:
         given = None if lambdas is None else _check_lambdas(lambdas, margins.shape[1])
         fits: list[list[Fit]] = []
         mse: list[list[float]] = []
-        for batch in _batches(margins):
-            walks = self._walks(batch, None)
-            steps = [self._lambdas(walk.moments) for walk in walks] if given is None else given.T[len(fits) :]
-            self._run([walk.descent(lambdas) for walk, lambdas in zip(walks, steps, strict=False)])
+        for start in range(0, margins.shape[1], BATCH):
+            some = slice(start, start + BATCH)
+            walks = self._paths(margins[:, some], None if given is None else given[:, some])
             fits += [[self._fit(solution, walk.moments) for solution in walk.solutions] for walk in walks]
             mse += [walk.mse for walk in walks]
+            del walks  # They hold their margins, and the next ones need as much memory.
         self._warn([fit.gap for path in fits for fit in path])
         return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
 
@@ -286,17 +282,29 @@ class Lasso:
                 stacklevel=3,
             )
 
-    def _walks(self, batch: list[Floats], patience: int | None, progress: Progress | None = None) -> list[_Walk]:
-        moments = self.moments(batch)
-        return [_Walk(self, y, own, patience, progress) for y, own in zip(batch, moments, strict=True)]
+    def _choose(self, margins: Margins, progress: Progress | None) -> list[Choice]:
+        walks = self._walks(margins, self._patience, progress)
+        self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
+        return [walk.choice() for walk in walks]
+
+    def _refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None) -> list[Fit]:
+        walks = self._walks(margins, 1, progress)
+        self._run([walk.refit(start) for walk, start in zip(walks, starts, strict=True)])
+        return [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
+
+    def _paths(self, margins: Margins, lambdas: Floats | None) -> list[_Walk]:
+        walks = self._walks(margins, None)
+        steps = [self._lambdas(walk.moments) for walk in walks] if lambdas is None else lambdas.T
+        self._run([walk.descent(own) for walk, own in zip(walks, steps, strict=True)])
+        return walks
+
+    def _walks(self, margins: Margins, patience: int | None, progress: Progress | None = None) -> list[_Walk]:
+        targets = list(margins.T.astype(np.float64, order="C"))
+        moments = self.moments(targets)
+        return [_Walk(self, y, own, patience, progress) for y, own in zip(targets, moments, strict=True)]
 
     def _run(self, descents: Sequence[Descent]) -> None:
         run_all(descents, self.gram, self._local_bytes, self._threads)
-
-
-def _batches(margins: Margins) -> Iterator[list[Floats]]:
-    for start in range(0, margins.shape[1], BATCH):
-        yield list(margins[:, start : start + BATCH].T.astype(np.float64, order="C"))
 
 
 class _Walk:
@@ -397,10 +405,12 @@ def as_datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
     return Datamodel(weight, np.array([fit.bias for fit in fits]), np.array([fit.lam for fit in fits]))
 
 
-def _plan_memory(masks: PackedMasks, memory_gb: float) -> tuple[int, int]:
+def _plan_memory(masks: PackedMasks, split: int, threads: int, memory_gb: float) -> tuple[int, int]:
     """(rows of the Gram matrix to keep, bytes for copies of parts of it)."""
     n, d = masks.n_models, masks.n_train
-    fixed = d * 8 * (n // 64 + 2) + 8 * d * (3 * BATCH + 40) + 8 * n * (BATCH + 3 * TARGETS)
+    bits, vectors, margins = words_of(split) + words_of(n - split), 3 * BATCH + 40, BATCH + 2 * TARGETS
+    counts = min(d, COLUMNS_AT_ONCE * threads) * 6 * ROWS_AT_ONCE
+    fixed = 8 * d * (bits + vectors) + 8 * n * margins + counts
     local = LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed)
     capacity = (1e9 * memory_gb - fixed - local) // (2 * d)
     least = min(d, 1024)

@@ -1,6 +1,6 @@
-"""The compiled loops of the LASSO: counts of bits, products with rows of the Gram matrix, coordinate descent.
+"""The compiled loops of the LASSO: columns of bits, coordinate descent, duality gap.
 
-Each has a plain numpy twin in tests/naive_lasso.py. None of them keeps the interpreter's lock.
+None of them keeps the interpreter's lock.
 """
 
 from __future__ import annotations

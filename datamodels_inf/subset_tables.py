@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
@@ -23,7 +24,7 @@ from datamodels_inf.checks import Ints
 CACHE_LINE = 64
 """Bytes."""
 COPIED = 8
-"""Words of each column that are copied together: a line of the cache."""
+"""Words of each column that are copied together: as many as a line of the cache holds."""
 
 
 def widths_of_word(width: int) -> tuple[int, ...]:
@@ -65,6 +66,8 @@ def tabulate(summands: Any, widths: tuple[int, ...], tables: Any) -> None:
 def add_row(typing_context: Any, tables: Any, to: Any, line: Any, summands: Any, row: Any) -> Any:
     """tables[to] = tables[line] + summands[row]: contiguous, of one type, rows as long as a number of cache lines."""
 
+    check(summands.dtype == tables.dtype, tables, summands)
+
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
         vector = ir.VectorType(element, 8 * CACHE_LINE // element.width)
@@ -85,10 +88,17 @@ def add_row(typing_context: Any, tables: Any, to: Any, line: Any, summands: Any,
     return types.none(tables, types.int64, types.int64, summands, types.int64), write
 
 
+def check(types_fit: bool, *arrays: Any) -> None:
+    """What is written for vectors reads memory as it lies: refuse to compile for other types or strides."""
+    if not types_fit or any(array.layout != "C" for array in arrays):
+        raise TypingError(f"contiguous arrays of other types are wanted than {arrays}")
+
+
 def lines(builder: Any, table: Any, words: Any, widths: Sequence[int], line: Any, size: int) -> Iterator[Any]:
     """For each group of bits: the line, a vector of `size` bytes, of its table that the bits are the number of.
 
-    `table` points to bytes, one table behind the other; `words` to as many words as the groups take.
+    `table` points to bytes, one table behind the other; `words` to as many words as the groups take. No group may begin
+    in one word and end in the next, and `size` must be a power of two.
     """
     word, start, bit = ir.IntType(64), 0, 0
     for width in widths:

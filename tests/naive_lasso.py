@@ -6,6 +6,10 @@ import numpy as np
 from sklearn.linear_model import Lasso
 
 
+def random_words(shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 2**64, shape, np.uint64)
+
+
 def pack_words(bools):
     """(n,) bools as 64-bit words: row r is bit r mod 64 of word r div 64."""
     words = np.zeros(-(-len(bools) // 64), np.uint64)

@@ -45,19 +45,19 @@ def undisturbed(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("pattern", ("chosen-000016.npz", "fitted-000016.npz"))
+@pytest.mark.parametrize("pattern", (f"chosen-{BATCH:06d}.npz", f"fitted-{BATCH:06d}.npz"))
 def test_a_killed_fit_goes_on_and_ends_with_the_same_bytes(undisturbed, tmp_path, pattern):
     bench = stopped_when(tmp_path, pattern)
     kept = {path.name: path.stat().st_mtime_ns for path in bench.glob("*.npz")}
     assert "chosen-000000.npz" in kept
     output = ok(tmp_path, *ALL)
-    assert f"going on with a fit that was stopped: {len(kept)} of 16 steps are done" in output
+    assert f"going on with a fit that was stopped: {len(kept)} of {2 * -(-120 // BATCH)} steps are done" in output
     assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
     assert not bench.exists()
 
 
 def test_finished_batches_are_not_fitted_again(tmp_path):
-    bench = stopped_when(tmp_path, "chosen-000032.npz")
+    bench = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
     before = {path.name: path.stat().st_mtime_ns for path in bench.glob("chosen-*.npz")}
     again = stopped_when(tmp_path, "fitted-000000.npz")
     assert again == bench
@@ -66,8 +66,8 @@ def test_finished_batches_are_not_fitted_again(tmp_path):
 
 
 def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
-    bench = stopped_when(tmp_path, "chosen-000032.npz")
-    cut, changed = bench / "chosen-000000.npz", bench / "chosen-000016.npz"
+    bench = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
+    cut, changed = bench / "chosen-000000.npz", bench / f"chosen-{BATCH:06d}.npz"
     cut.write_bytes(cut.read_bytes()[:-300])
     content = bytearray(changed.read_bytes())
     content[len(content) // 2] ^= 1

@@ -536,11 +536,21 @@ def rows_there(lasso):
     lasso.gram.require(np.arange(103))
 
 
+def test_a_target_is_fitted_alike_among_many():
+    """More than are summed together (16) and than go down their paths together (32)."""
+    masks, margins, _ = problem(3, 150, 24, 35)
+    together = fit_lasso(masks, margins, n_lambdas=9)
+    for t in (0, 15, 16, 31, 32, 34):
+        alone = fit_lasso(masks, margins[:, [t]], n_lambdas=9)
+        np.testing.assert_array_equal(alone.weight[:, 0], together.weight[:, t])
+        assert (alone.bias[0], alone.lam[0]) == (together.bias[t], together.lam[t])
+
+
 CHANGES = {
     "two threads": ({"threads": 2}, None),
     "five threads": ({"threads": 5}, None),
     "more memory": ({"memory_gb": 1.0}, None),
-    "least memory": ({"memory_gb": 0.0006}, None),
+    "little memory": ({"memory_gb": 0.0006}, None),
     "few rows of the Gram matrix": ({}, small_capacity),
     "no copies of it": ({"threads": 2}, no_copies),
     "all rows of it from the start": ({}, rows_there),
