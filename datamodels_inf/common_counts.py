@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
+from datamodels_inf.compiled import kernel
 from datamodels_inf.popcount import common_ones
 from datamodels_inf.subset_tables import (
     CACHE_LINE,
@@ -50,7 +51,7 @@ ROUNDS = (2**16 - 1) // (64 * COPIED)
 """So often COPIED words are counted before a number of 16 bits could overflow."""
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_common(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
     """counts[b, i] = popcount(words[features[b]] & words[which[i]]), over the words from `first` to `last`.
 
@@ -67,7 +68,7 @@ def count_common(words: Any, features: Ints, which: Ints, first: int, last: int,
                 counts[b, i] = common_ones(column, words[features[b], first:last])  # type: ignore[call-arg]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _count_by_tables(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
     n_blocks = -(-features.size // LANES)
     tables = aligned_bytes(LINES * LINE).reshape(LINES, LINE)
@@ -90,7 +91,7 @@ def _count_by_tables(words: Any, features: Ints, which: Ints, first: int, last: 
             sums[:] = 0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _add_transposed(sums: Any, counts: Any) -> None:
     """counts[b, i] += sums[i, b], by tiles that stay in the first cache."""
     for start in range(0, counts.shape[1], TILE):
@@ -99,7 +100,7 @@ def _add_transposed(sums: Any, counts: Any) -> None:
                 counts[b, i] += sums[i, b]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _lay_out(words: Any, lanes: Ints, first: int, lane_bytes: Any, bits: Any) -> None:
     """bits[r] = bit r of each lane, from word `first` on, two lanes a byte; lanes beyond the last are empty."""
     eights, out = lane_bytes.view(np.uint64), bits.view(np.uint64)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.compiled import kernel
 
 TILE = 1024
 SQUARE = 32
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     excess_beyond: Floats
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def set_rows(counts: Any, features: Ints, which: Ints, base: Ints, rows: Any, slots: Ints, most: int) -> None:
     """rows[slots[b], j] = N_jk − base_j − base_k, cut off at ±most, for k = features[b], j = which[i], counts[b, i]."""
     base_of = base[which]
@@ -46,7 +46,7 @@ def set_rows(counts: Any, features: Ints, which: Ints, base: Ints, rows: Any, sl
             row[which[i]] = min(most, max(-most, counts[b, i] - base_of[i] - base_b))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_to_rows(counts: Any, features: Ints, which: Ints, moved: Ints, rows: Any, slots: Ints, most: int) -> None:
     """rows[slots[b], j] += counts[b, i] + moved_j + moved_k, cut off at ±most; what is cut off already stays so."""
     moved_of = moved[which]
@@ -58,7 +58,7 @@ def add_to_rows(counts: Any, features: Ints, which: Ints, moved: Ints, rows: Any
                 row[which[i]] = min(most, max(-most, before + counts[b, i] + moved_of[i] + moved_b))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: Ints) -> None:
     """rows[slots[b], which[i]] = rows[sources[i], features[b]]: the matrix is symmetric, sources[i] is row which[i]."""
     for i in range(which.size):
@@ -67,7 +67,7 @@ def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: In
             rows[slots[b], j] = source[features[b]]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def correlate(gram: Rows, c: Floats, features: Ints, w: Floats) -> Floats:
     """g = c − (ZᵀZ/n)·w for all columns, w being 0 outside `features`.
 
@@ -101,7 +101,7 @@ def correlate(gram: Rows, c: Floats, features: Ints, w: Floats) -> Floats:
     return product
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
     """out += Σ_k u_k·rows[slot_k], four rows at a time and by tiles that stay in the first cache."""
     fours = slots.size // 4 * 4
@@ -117,7 +117,7 @@ def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
                 tile[j] += factor * row[j]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def add_four(a: Any, b: Any, c: Any, d: Any, factors: Any, out: Any) -> None:
     """out += Σ of four rows, each times its factor: `out` is read and written once instead of four times."""
     of_a, of_b, of_c, of_d = factors[0], factors[1], factors[2], factors[3]
@@ -125,7 +125,7 @@ def add_four(a: Any, b: Any, c: Any, d: Any, factors: Any, out: Any) -> None:
         out[j] += (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fill_gram(gram: Rows, features: Ints, first: int, out: Any) -> None:
     """out[a, b] = out[b, a] = the entry of features[a] and features[b]; those before `first` are there already."""
     sums, base, scale = gram.sums[features], gram.base[features], gram.scale[features]
@@ -143,7 +143,7 @@ def fill_gram(gram: Rows, features: Ints, first: int, out: Any) -> None:
     _mirror(out, first, features.size)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _places(features: Ints, d: int) -> Ints:
     """Where each of d columns stands in `features`; −1 for the others."""
     place = np.full(d, -1)
@@ -152,7 +152,7 @@ def _places(features: Ints, d: int) -> Ints:
     return place
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _mirror(gram: Any, first: int, size: int) -> None:
     """gram[b, a] = gram[a, b] for b < a, `first` ≤ a < `size`, and 1 for b = a; in squares that stay in the cache."""
     for a in range(first, size):

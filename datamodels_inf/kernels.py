@@ -13,39 +13,39 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.coins import GOLDEN, MIX_1, MIX_2
+from datamodels_inf.compiled import kernel
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _mix(z: np.uint64) -> np.uint64:
     z = (z ^ (z >> np.uint64(30))) * MIX_1
     z = (z ^ (z >> np.uint64(27))) * MIX_2
     return z ^ (z >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def coin(key: np.uint64, sample: int) -> int:
     return int(_mix(key + np.uint64(sample + 1) * GOLDEN) >> np.uint64(63))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _add_shift(shift: Floats, xi: Any, xj: Any, coefficient: float) -> None:
     """shift += (x_j − x_i)·(θ̂_i − θ̂_j)."""
     for m in range(shift.size):
         shift[m] += (np.float64(xj[m]) - np.float64(xi[m])) * coefficient
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _add_error(tolerance: Floats, slope: Floats, xi: Any, xj: Any, coefficient: float) -> None:
     """tolerance += |slope|·(|x_i| + |x_j|)·c·ε(|θ̂_i| + |θ̂_j|)."""
     for m in range(tolerance.size):
         tolerance[m] += abs(slope[m]) * (abs(np.float64(xi[m])) + abs(np.float64(xj[m]))) * coefficient
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _count(
     untouched: Floats, offset: Floats, slope: Floats, f: Floats, shift: Floats, absolute: bool, tolerance: Floats
 ) -> tuple[int, int]:
@@ -62,7 +62,7 @@ def _count(
     return won, lost
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _count_heads(
     untouched: Floats,
     offset: Floats,
@@ -84,7 +84,7 @@ def _count_heads(
     return heads
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_wins(
     offset: Floats,
     slope: Floats,
@@ -133,7 +133,7 @@ def count_wins(
     return wins, ties, coins
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _add_shift_of_masks(shift: Floats, xi: Any, xj: Any, coefficient: float) -> None:
     """shift += (x_j − x_i)·(θ̂_i − θ̂_j), x_i and x_j in words of 64 rows."""
     for k in range(xi.size):
@@ -144,7 +144,7 @@ def _add_shift_of_masks(shift: Floats, xi: Any, xj: Any, coefficient: float) -> 
             part[row] += (coefficient if only_j & bit else 0.0) - (coefficient if only_i & bit else 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_wins_of_masks(
     untouched: Floats,
     offset: Floats,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.compiled import kernel
 from datamodels_inf.gram_kernels import Rows, add_four, correlate, fill_gram
 from datamodels_inf.popcount import common_ones
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
     """counts[j] = popcount(words[j, first:last])."""
     for j in range(counts.size):
@@ -23,7 +23,7 @@ def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
         counts[j] = common_ones(column, column)  # type: ignore[call-arg]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
     """Row r, column 8b + c of `bits`, packed as np.packbits does, becomes bit r mod 64 of words[8b + c, first + r/64].
 
@@ -49,7 +49,7 @@ def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
                     words[8 * b + c, word] |= column << shift
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def duality_gap(c: Floats, w: Floats, g: Floats, lam: float, y2: float, steepest: float) -> float:
     """P(w) − D(s·r), for the residual r = y − Zw, g = Zᵀr/n, c = Zᵀy/n, y2 = ‖y‖²/n.
 
@@ -68,7 +68,7 @@ def duality_gap(c: Floats, w: Floats, g: Floats, lam: float, y2: float, steepest
     return float(0.5 * r2 + lam * size - (s * yr - 0.5 * s * s * r2))
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def descend(
     gram: Any, c: Floats, w: Floats, g: Floats, lam: float, y2: float, tolerance: float, most_sweeps: int
 ) -> int:
@@ -110,7 +110,7 @@ def descend(
     return most_sweeps
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def descend_and_look(
     gram: Rows,
     local: Any,
@@ -135,7 +135,7 @@ def descend_and_look(
     return sweeps, g, duality_gap(own, w, g[features], lam, y2, np.abs(g).max())
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
     """The columns outside the working set with |g_j| > level."""
     count = 0
@@ -147,7 +147,7 @@ def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
     return found[:count].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_columns(words: Any, features: Ints, first: int, weights: Floats, out: Floats) -> None:
     """out[m] += Σ_j weights_j·M_mj over the rows from word `first` on; `out` has 64 entries a word."""
     ones = np.uint64(1) << np.arange(64).astype(np.uint64)

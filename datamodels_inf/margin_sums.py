@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
+from datamodels_inf.compiled import kernel
 from datamodels_inf.subset_tables import (
     COPIED,
     add_to,
@@ -28,7 +29,7 @@ WIDTHS = widths_of_word(6)
 LINES = sum(2**width for width in WIDTHS)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
     """totals[j, t] += Σ_r bit r of words[j, first:] · steps[r, t], for TARGETS targets.
 

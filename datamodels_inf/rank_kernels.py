@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.compiled import kernel
 from datamodels_inf.popcount import lowest_one
 from datamodels_inf.signed_rank import DOMINANT, EXACT_UP_TO
 
@@ -22,7 +22,7 @@ SIZE = np.int64(0x7FFF_FFFF_FFFF_FFFE)
 """The bits of a float without its sign and its last bit; see `signed_rank_pvalue`."""
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _residuals(
     words: Any, inside: Ints, outside: Ints, offset: Floats, f: Floats, own: float, residuals: Floats
 ) -> int:
@@ -45,7 +45,7 @@ def _residuals(
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _first_above(r: Floats, zero_too: bool) -> int:
     """Where the sorted `r` begins to be above 0, or at least 0 if `zero_too`."""
     low, high = 0, r.size
@@ -58,7 +58,7 @@ def _first_above(r: Floats, zero_too: bool) -> int:
     return low
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _fold(r: Floats, below: int, above: int, sign: int, keys: Any) -> int:
     """Merge r[:below] backwards with r[above:] by |r| into keys, |r| with its last bit 1 where sign·r > 0; how many."""
     bits = r.view(np.int64)
@@ -82,7 +82,7 @@ def _fold(r: Floats, below: int, above: int, sign: int, keys: Any) -> int:
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _merge(x: Any, y: Any, merged: Any) -> None:
     i, j, count = 0, 0, 0
     while i < x.size and j < y.size:
@@ -102,7 +102,7 @@ def _merge(x: Any, y: Any, merged: Any) -> None:
         j += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _rank(keys: Any, law: Floats, ranks: Any) -> int:
     """Of sorted keys, law = (2|V|, Σr², Σr⁴, c) as `signed_rank.normal_tail` wants it, and 2r as far as `ranks` goes.
 
@@ -126,7 +126,7 @@ def _rank(keys: Any, law: Floats, ranks: Any) -> int:
     return positive
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _rank_ties(keys: Any, law: Floats, ranks: Any) -> int:
     """The same where some are tied and share their mean rank; returns twice the sum of the positive ranks."""
     total, squares, fourths, most, step = 0, 0.0, 0.0, 0.0, 1.0
@@ -151,7 +151,7 @@ def _rank_ties(keys: Any, law: Floats, ranks: Any) -> int:
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+@kernel(fastmath={"reassoc", "nsz"})
 def _spread(r: Floats, unit: float) -> tuple[float, float]:
     """(mean, Σ(r − mean)²) of sorted r·unit, in one pass from the median.
 
@@ -166,7 +166,7 @@ def _spread(r: Floats, unit: float) -> tuple[float, float]:
     return median + total / r.size, squares - total * (total / r.size)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _welch(a: Floats, b: Floats, effect: Floats) -> None:
     """effect = (difference of the means, its standard error, Welch's degrees of freedom) of two sorted samples.
 
@@ -190,7 +190,7 @@ def _welch(a: Floats, b: Floats, effect: Floats) -> None:
         effect[2] = 1.0 / ((part_a / variance) ** 2 / (a.size - 1.0) + (part_b / variance) ** 2 / (b.size - 1.0))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def contrast_pairs(
     words: Any, offset: Floats, f: Floats, left: Ints, right: Ints, own: Floats
 ) -> tuple[Ints, Floats, Floats, Any]:

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
+from datamodels_inf.compiled import kernel
 
 CACHE_LINE = 64
 """Bytes."""
@@ -32,7 +33,7 @@ def widths_of_word(width: int) -> tuple[int, ...]:
     return (width,) * (64 // width) + ((64 % width,) if 64 % width else ())
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def aligned_bytes(size: int) -> Any:
     """An array of bytes that begins with a line of the cache."""
     memory = np.empty(size + CACHE_LINE, np.uint8)
@@ -40,7 +41,7 @@ def aligned_bytes(size: int) -> Any:
     return memory[begin : begin + size]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def copy_words(words: Any, which: Ints, first: int, out: Any) -> None:
     """out[k, i] = the k-th run of words of column which[i], from word `first` on; COPIED words in all."""
     per_run = out.shape[2]
@@ -50,7 +51,7 @@ def copy_words(words: Any, which: Ints, first: int, out: Any) -> None:
             out[k // per_run, i, k % per_run] = column[k]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def tabulate(summands: Any, widths: tuple[int, ...], tables: Any) -> None:
     """Tables of groups of rows of `summands`, one behind the other: line e is the sum of the group's rows set in e."""
     line, row = 0, 0

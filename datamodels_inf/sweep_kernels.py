@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.compiled import kernel
 from datamodels_inf.kernels import coin
 from datamodels_inf.popcount import lowest_one, ones
 
@@ -25,7 +25,7 @@ PLUS, MINUS, UNMOVED = 0, 1, 2
 ONE = np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _first(
     offset: float, slope: float, f: float, sign: float, sorted_c: Floats, level: float, at_level: bool, turned: bool
 ) -> int:
@@ -46,7 +46,7 @@ def _first(
     return low
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _ends(
     untouched: Floats, offset: Floats, slope: Floats, f: Floats, sign: float, absolute: bool, sorted_c: Floats
 ) -> Ints:
@@ -65,7 +65,7 @@ def _ends(
     return ends
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _flips(ends: Ints, count: int) -> tuple[Ints, Ints]:
     """(start, flips): those at place p of the sweep are flips[start[p] : start[p + 1]].
 
@@ -85,7 +85,7 @@ def _flips(ends: Ints, count: int) -> tuple[Ints, Ints]:
     return start, flips
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def sweep_wins(
     untouched: Floats,
     offset: Floats,
@@ -129,12 +129,12 @@ def sweep_wins(
     return wins, ties, coins
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _flip(rows: Any, m: int) -> None:
     rows[m >> 6] ^= ONE << np.uint64(m & 63)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _rows(sets: Any, which: int, k: int, xi: np.uint64, xj: np.uint64) -> Any:
     """64 rows of the set, by whether the swap moves them up, down or not."""
     only_i, only_j = xi & ~xj, xj & ~xi
@@ -142,7 +142,7 @@ def _rows(sets: Any, which: int, k: int, xi: np.uint64, xj: np.uint64) -> Any:
     return moved | (sets[UNMOVED, which, k] & ~(only_i | only_j))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _heads(sets: Any, xi: Any, xj: Any, coin_key: np.uint64) -> int:
     """How many of the ties fall to the untouched side."""
     heads = 0

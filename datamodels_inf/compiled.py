@@ -1,0 +1,43 @@
+"""`kernel`: a loop compiled by numba without the interpreter's lock, and kept on disk for the next process.
+
+Numba compiles again when the file of a function has changed. It does not look at the files of the functions and
+constants that went into it; here they count too, so that no result ever comes from code that is not there any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@cache
+def sources() -> str:
+    """A hash of all files of this package."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+
+
+class _Kept(FunctionCache):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file._source_stamp = (self._cache_file._source_stamp, sources())
+
+
+def kernel(**options: Any) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """`options` are njit's."""
+
+    def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        dispatcher: Any = njit(nogil=True, **options)(function)
+        dispatcher._cache = _Kept(function)
+        return cast("Callable[Parameters, Result]", dispatcher)
+
+    return compiled
