@@ -5,14 +5,15 @@ trained on both image j and image k is an AND and a count of bits,
 
     N_jk = #{m : M_mj = M_mk = 1} = popcount(column j & column k),
 
-exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that they are exact too.
+exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that their order does not matter.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -23,12 +24,13 @@ from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.popcount import STEP
 
 Words: TypeAlias = NDArray[np.uint64]
 Item = TypeVar("Item")
 
-ROWS_AT_ONCE = 2048
+STEP = 64
+"""A column has a multiple of so many words: `popcount` takes them at a time. It is here because Numba is not."""
+MASKS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 2048
 
 
@@ -89,7 +91,7 @@ class ColumnBits:
         in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
 
     def weighted_sums(self, rounded: Sequence[Rounded], part: Part) -> Floats:
-        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of a part, exact."""
+        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of a part."""
         from datamodels_inf.margin_sums import TARGETS, add_steps
 
         steps = np.zeros((64 * (part.words.stop - part.words.start), TARGETS), np.int64)
@@ -108,10 +110,10 @@ class ColumnBits:
         from datamodels_inf.lasso_kernels import transpose_bits
 
         def transpose(start: int) -> None:
-            rows = np.ascontiguousarray(bits[start : start + ROWS_AT_ONCE])
+            rows = np.ascontiguousarray(bits[start : start + MASKS_AT_ONCE])
             transpose_bits(rows, self.words, first_word + start // 64)
 
-        in_threads(transpose, range(0, len(bits), ROWS_AT_ONCE), self.threads)
+        in_threads(transpose, range(0, len(bits), MASKS_AT_ONCE), self.threads)
         _forget_pages(bits)
 
 
@@ -149,14 +151,25 @@ def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: i
         for item in items:
             work(item)
         return
-    for _ in _pool(threads).map(work, items):
-        pass
+    pool = _pool(threads)
+    futures = [pool.submit(work, item) for item in items]
+    try:
+        for future in futures:
+            future.result()
+    finally:  # After an error or Ctrl-C nobody may go on writing to what the caller holds.
+        for future in futures:
+            future.cancel()
+        wait(futures)
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Kept: it takes longer to start threads than to count a few columns."""
     return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):  # Not on Windows.
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # A forked process does not have the threads.
 
 
 def words_of(rows: int) -> int:

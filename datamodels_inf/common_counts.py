@@ -16,14 +16,13 @@ from numba import types
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
-from datamodels_inf.compiled import kernel
+from datamodels_inf.compiled import check_layout, kernel
 from datamodels_inf.popcount import common_ones
 from datamodels_inf.subset_tables import (
     CACHE_LINE,
     COPIED,
     add_to,
     aligned_bytes,
-    check,
     copy_words,
     lines,
     pointer,
@@ -120,9 +119,7 @@ def _lay_out(words: Any, lanes: Ints, first: int, lane_bytes: Any, bits: Any) ->
 @intrinsic
 def add_lines(typing_context: Any, tables: Any, column: Any, sums: Any) -> Any:
     """sums[b] += Σ over the groups of bits of `column`, WORDS words, of lane b in that line of the group's table."""
-
-    arrays = (tables, column, sums)
-    check(tuple(array.dtype for array in arrays) == (types.uint8, types.uint64, types.uint16), *arrays)
+    check_layout((tables, types.uint8), (column, types.uint64), (sums, types.uint16))
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, word = ir.IntType(8), ir.IntType(64)

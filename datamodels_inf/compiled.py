@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
 from numba.core.caching import FunctionCache
+from numba.core.errors import TypingError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -37,7 +39,16 @@ def kernel(**options: Any) -> Callable[[Callable[Parameters, Result]], Callable[
 
     def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         dispatcher: Any = njit(nogil=True, **options)(function)
-        dispatcher._cache = _Kept(function)
+        # Where no folder can be written to, or in a numba that has changed inside, each process compiles for itself.
+        with suppress(RuntimeError, AttributeError):
+            dispatcher._cache = _Kept(function)
         return cast("Callable[Parameters, Result]", dispatcher)
 
     return compiled
+
+
+def check_layout(*wanted: tuple[Any, Any]) -> None:
+    """Of (array, type of its numbers): code that reads memory as it lies is not compiled for any other array."""
+    for array, kind in wanted:
+        if array.dtype != kind or array.layout != "C":
+            raise TypingError(f"a contiguous array of {kind} is wanted, not {array}")

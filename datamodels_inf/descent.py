@@ -11,20 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isqrt
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.columns import in_threads
+from datamodels_inf.common_counts import WORTH
 from datamodels_inf.gram import Gram
 from datamodels_inf.lasso_kernels import descend_and_look, steep_columns
 
 NEAR = 0.95
 """A column joins the working set when |g_j| exceeds this share of λ: most of these get a weight a step later."""
-AT_LEAST = 16
-"""Rows of the Gram matrix to ask for at a time, if there are so many: fewer cost the same."""
+AT_LEAST = WORTH
+"""Rows of the Gram matrix to ask for at a time, if there are so many: fewer are counted more slowly."""
 INNER = 0.8
 """Of the largest gap over all columns: the gap over the working set at which to look at the others."""
 STRIDE, LOOSE = 0.5, 1e-3
@@ -33,7 +37,7 @@ MOST_SWEEPS, MOST_ROUNDS = 32, 1000
 """Sweeps before g is computed anew, and how often that is done before a fit ends with a gap that is too large."""
 SINGULAR = 1e-6
 """Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
-PATIENCE = 16
+NEWTON_AFTER = 16
 """Rounds of sweeps before steps of Newton's: where columns depend on each other much, sweeps alone are slow."""
 
 
@@ -57,10 +61,17 @@ class Solution:
 
 
 class Scratch:
-    """Square arrays that one target after the other uses: the first use of fresh memory is slow."""
+    """Square arrays that one target after the other uses: the first use of fresh memory is slow.
 
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, Lock()
+    Parameters
+    ----------
+    count : so many are in use at a time.
+    total_bytes : of `count` squares that are as large as `most_rows` allows.
+    """
+
+    def __init__(self, count: int, total_bytes: int) -> None:
+        self.total_bytes, self.most_rows = total_bytes, isqrt(total_bytes // (4 * count))
+        self._count, self._lock = count, Lock()
         self._free: list[NDArray[np.float32]] = []
 
     def take(self, least: int) -> NDArray[np.float32]:
@@ -72,9 +83,10 @@ class Scratch:
         return np.empty((least, least), np.float32)
 
     def give(self, square: NDArray[np.float32]) -> None:
-        """Only the largest are kept."""
-        with self._lock:
-            self._free = sorted([*self._free, square], key=len)[-self._most :]
+        """Only the largest are kept, of those that are not too large."""
+        if len(square) <= self.most_rows:
+            with self._lock:
+                self._free = sorted([*self._free, square], key=len)[-self._count :]
 
 
 class Descent:
@@ -126,15 +138,20 @@ class Descent:
         self._scratch.give(self._local)
         self._local, self._filled = np.zeros((0, 0), np.float32), 0
 
-    def advance(self) -> None:
-        """Go down the path until it ends or rows are missing."""
+    @property
+    def waits_for_room(self) -> bool:
+        """Whether it stopped because its working set has become larger than it may be."""
+        return not self.finished and self._gram.has(self.needs)
+
+    def advance(self, most_rows: int) -> None:
+        """Go down the path until it ends, rows are missing or the working set would have more than `most_rows`."""
         while not self.finished and self._gram.has(self.needs):
             if self._g is None:
                 self._g = self._correlate()
                 self._level = self._level or float(np.abs(self._g).max())
             lam = self._next()
             on_path = lam == self._lambdas[self._step]
-            solution = self._solve(lam, self._tolerance if on_path else self._loose)
+            solution = self._solve(lam, self._tolerance if on_path else self._loose, most_rows)
             if solution is None:
                 return
             self._level = lam
@@ -160,12 +177,12 @@ class Descent:
             self._g = g + r * (g - g_before)
         self._before = (lam, w.copy(), g)
 
-    def _solve(self, lam: float, tolerance: float) -> Solution | None:
-        """The minimum at λ, or None where rows are missing."""
+    def _solve(self, lam: float, tolerance: float, most_rows: int) -> Solution | None:
+        """The minimum at λ, or None where rows or room are missing."""
         assert self._g is not None
         gap = np.inf
         while self._rounds < MOST_ROUNDS:
-            if not self._join(steep_columns(self._g, self._inside, NEAR * lam)):
+            if not (self._join(steep_columns(self._g, self._inside, NEAR * lam)) and self._make_room(most_rows)):
                 return None
             self._rounds += 1
             sweeps, gap = self._descend(lam, self._inner * tolerance)
@@ -173,7 +190,7 @@ class Descent:
                 break
             if sweeps < MOST_SWEEPS and not steep_columns(self._g, self._inside, lam).size:
                 self._inner *= 0.1  # The working set is complete; it was not solved well enough.
-            if self._rounds % PATIENCE == 0 and self._rounds < MOST_ROUNDS:
+            if self._rounds % NEWTON_AFTER == 0 and self._rounds < MOST_ROUNDS:
                 self._newton(lam)
                 self._g = self._correlate()
         self._inner, self._rounds = INNER, 0
@@ -200,15 +217,21 @@ class Descent:
         count = max(count, spare)
         return np.argpartition(-size, count - 1)[:count].astype(np.int64)
 
-    def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
-        """(sweeps, duality gap over all columns) of a round of coordinate descent; w and g are new."""
-        assert self._g is not None
+    def _make_room(self, most_rows: int) -> bool:
+        """A square for the working set, if it may be so large."""
         m = self._features.size
+        if m > most_rows:
+            return False
         if len(self._local) < m:
-            grown = self._scratch.take(max(m, min(len(self._local) * 5 // 4, m + 1024)))
+            grown = self._scratch.take(min(most_rows, max(m, min(len(self._local) * 5 // 4, m + 1024))))
             grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
             self._scratch.give(self._local)
             self._local = grown
+        return True
+
+    def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
+        """(sweeps, duality gap over all columns) of a round of coordinate descent; w and g are new."""
+        assert self._g is not None
         sweeps, self._g, gap = descend_and_look(
             self._gram.view,
             self._local,
@@ -222,7 +245,7 @@ class Descent:
             tolerance,
             MOST_SWEEPS,
         )
-        self._filled = m
+        self._filled = self._features.size
         return sweeps, gap
 
     def _newton(self, lam: float) -> None:
@@ -238,7 +261,7 @@ class Descent:
         for _ in range(w.size):
             left = np.flatnonzero(w)
             r, part = g[left] - lam * np.sign(w[left]), gram[np.ix_(left, left)]
-            delta = np.linalg.lstsq(part, r, rcond=SINGULAR)[0]
+            delta = _solved(part, r)
             rest = r - part @ delta
             singular = np.abs(rest).max(initial=0.0) > 1e-6 * lam
             way = rest if singular else delta
@@ -258,22 +281,35 @@ class Descent:
         return self._gram.correlate(self._moments.c, self._features, self._w)
 
 
-def run_all(descents: Sequence[Descent], gram: Gram, local_bytes: int, threads: int) -> None:
+def _solved(gram: Floats, r: Floats) -> Floats:
+    """δ with Gδ = r, by Cholesky's factors, or by least squares where G is singular: much slower."""
+    factor, failed = lapack.dpotrf(gram, lower=True)
+    diagonal = np.diagonal(factor) ** 2
+    if failed or diagonal.min(initial=1.0) <= SINGULAR * diagonal.max(initial=1.0):
+        return np.asarray(np.linalg.lstsq(gram, r, rcond=SINGULAR)[0])
+    return np.asarray(lapack.dpotrs(factor, r, lower=True)[0])
+
+
+def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: int) -> None:
     """All the way down, together: rows that several of them need are counted once.
 
-    Where the rows of all do not fit in memory, the first ones go on alone and the others wait.
+    Where the rows of all do not fit in memory, the first ones go on alone and the others wait. A working set that is
+    larger than `scratch` allows for each of the threads goes on when the others do not.
     """
     live = [descent for descent in descents if not descent.finished]
     while live:
         group = _fitting(live, gram.capacity)
 
-        def advance(descent: Descent, most: int = local_bytes // len(group)) -> None:
-            descent.advance()
-            if descent.local_bytes > most or descent.finished:
+        def advance(descent: Descent, most_rows: int, kept: int = scratch.total_bytes // len(group)) -> None:
+            descent.advance(most_rows)
+            if descent.local_bytes > kept or descent.finished:
                 descent.forget_local()
 
         gram.require(np.unique(np.concatenate([descent.needs for descent in group])))
-        in_threads(advance, group, threads)
+        in_threads(partial(advance, most_rows=scratch.most_rows), group, threads)
+        for descent in group:
+            if descent.waits_for_room:
+                advance(descent, gram.columns.n_columns)
         live = [descent for descent in live if not descent.finished]
 
 

@@ -22,9 +22,16 @@ from datamodels_inf.gram_kernels import Rows, add_to_rows, correlate, mirror_row
 
 ROWS_AT_ONCE = 2 * LANES
 """Rows counted or completed in one go: two tables of `common_counts`."""
-
 MOST = 2**15 - 1
-NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+"""The largest number that a row holds."""
+
+
+class TooManyRowsError(ValueError):
+    """More rows are needed at a time than are kept."""
+
+    def __init__(self, needed: int, capacity: int) -> None:
+        super().__init__(f"{needed} rows of the Gram matrix are needed at a time, {capacity} are kept.")
+        self.needed, self.capacity = needed, capacity
 
 
 class Gram:
@@ -69,18 +76,21 @@ class Gram:
     def require(self, features: Ints) -> None:
         """Count the rows that are not there yet."""
         if features.size > self.capacity:
-            more = 2 * self.columns.n_columns * (features.size - self.capacity) / 1e9
-            raise ValueError(
-                f"a solution has {features.size} images with a weight or near one, {self.capacity} fit in memory: "
-                f"raise `memory_gb` by {more:.2g}, or end the path at a larger `lambda_ratio`."
-            )
+            raise TooManyRowsError(features.size, self.capacity)
         self._clock += 1
         present = features[self._slot[features] >= 0]
         self._asked[self._slot[present]] = self._clock
-        self._complete(present[self._full[self._slot[present]] != self.all_rows])
         missing = features[self._slot[features] < 0]
-        for start in range(0, missing.size, ROWS_AT_ONCE):
-            self._count(missing[start : start + ROWS_AT_ONCE])
+        try:
+            self._complete(present[self._full[self._slot[present]] != self.all_rows])
+            for start in range(0, missing.size, ROWS_AT_ONCE):
+                self._count(missing[start : start + ROWS_AT_ONCE])
+        except BaseException:  # Interrupted: which rows are half made is not known.
+            self._slot[:] = self._feature[:] = -1
+            self._beyond.clear()
+            raise
+        finally:
+            self._set_view()
 
     def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
         """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
@@ -105,10 +115,18 @@ class Gram:
         self._set_view()
 
     def _set_view(self) -> None:
-        found = [(np.full(cut.size, k), cut, excess) for k, (cut, excess) in self._beyond.items()]
-        beyond = map(np.concatenate, zip(NOTHING, *found, strict=True))
+        cuts, excesses = [cut for cut, _ in self._beyond.values()], [excess for _, excess in self._beyond.values()]
         self.view = Rows(
-            self._rows, self._slot, float(self.n), self.sums, self._base, self.scale, self._diagonal_excess, *beyond
+            self._rows,
+            self._slot,
+            float(self.n),
+            self.sums,
+            self._base,
+            self.scale,
+            self._diagonal_excess,
+            row_beyond=np.repeat(np.array(list(self._beyond), np.int64), [cut.size for cut in cuts]),
+            column_beyond=np.concatenate([np.zeros(0, np.int64), *cuts]),
+            excess_beyond=np.concatenate([np.zeros(0), *excesses]),
         )
         """The rows as compiled loops take them."""
 
@@ -175,4 +193,3 @@ class Gram:
                 counts = np.empty((1, cut.size), np.int32)
                 count_common(self.columns.words, np.array([k]), cut, words.start, words.stop, counts)
                 self._beyond[k] = (cut, counts[0] - self._base[cut] - self._base[k] - row[cut])
-        self._set_view()

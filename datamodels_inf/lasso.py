@@ -15,24 +15,25 @@ most `tolerance`·P(0). Neither the number of threads nor the memory changes a r
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.columns import COLUMNS_AT_ONCE, ColumnBits, Rounded, words_of
+from datamodels_inf.columns import ColumnBits, Rounded
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.descent import Descent, Moments, Scratch, Solution, run_all
-from datamodels_inf.gram import ROWS_AT_ONCE, Gram
+from datamodels_inf.gram import Gram, TooManyRowsError
 from datamodels_inf.lasso_kernels import add_columns
 from datamodels_inf.margin_sums import TARGETS
 from datamodels_inf.masks import PackedMasks
+from datamodels_inf.memory import plan_memory
 
 Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
 Margins: TypeAlias = NDArray[np.floating[Any]]
@@ -40,8 +41,8 @@ Progress: TypeAlias = Callable[[float], object]
 
 BATCH = 32
 """Targets that go down their paths together; rows of the Gram matrix stay for the next batch."""
-LOCAL_SHARE = 0.08
-"""Of the memory, for copies of the Gram matrix of single working sets; the rest is for its rows."""
+CHECKED_AT_ONCE = 4096
+"""Rows of margins."""
 
 
 def fit_lasso(
@@ -67,7 +68,7 @@ def fit_lasso(
     tolerance : the largest duality gap, as a share of P(0).
     memory_gb : memory to use, in 10⁹ bytes, besides that of masks, margins and weights.
     threads : all cores by default.
-    progress : called with steps that add up to the number of targets.
+    progress : called with steps that add up to the number of targets, from one thread at a time.
     """
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
     lasso = Lasso(
@@ -128,7 +129,7 @@ class GapWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A target's datamodel on all rows, in mask coding: `weights` belong to the images `features`."""
+    """A target's datamodel at one λ, in mask coding: `weights` belong to the images `features`."""
 
     features: Ints
     weights: Floats
@@ -172,10 +173,12 @@ class Lasso:
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
         self._threads = threads or os.cpu_count() or 1
-        capacity, self._local_bytes = _plan_memory(packed, self._split, self._threads, memory_gb)
+        self._plan = plan_memory(self.n, packed.n_train, self._split, BATCH, self._threads, memory_gb)
         self._columns = ColumnBits(packed, self._split, self._threads)
-        self.gram = Gram(self._columns, capacity)
-        self.scratch = Scratch(self._threads)
+        self.gram = Gram(self._columns, self._plan.rows)
+        self.scratch = Scratch(self._threads, self._plan.square_bytes)
+        self.lock = Lock()
+        """Of what the threads of a fit do one after the other."""
 
     def choose(self, margins: Margins, progress: Progress | None = None) -> list[Choice]:
         """For each column of `margins` the λ with the least error on the validation rows, fitted on the others."""
@@ -239,9 +242,9 @@ class Lasso:
         return results
 
     def validation_mse(self, solution: Solution, moments: Moments, y: Floats) -> float:
-        """Mean squared error of a solution on the validation rows of y; NaN where there are none."""
+        """Mean squared error of a solution on the validation rows of y; NaN where there are none, or all are fitted."""
         part = self._columns.validation
-        if part.n == 0:
+        if part.n == 0 or self.gram.all_rows:
             return np.nan
         fit = self._fit(solution, moments)
         predicted = np.zeros(64 * (part.words.stop - part.words.start))
@@ -265,7 +268,8 @@ class Lasso:
             )
         if margins.shape[1] == 0:
             raise ValueError("`margins` must have at least one column, a target.")
-        if not all(np.isfinite(target).all() for target in margins.T):
+        blocks = (margins[start : start + CHECKED_AT_ONCE] for start in range(0, self.n, CHECKED_AT_ONCE))
+        if not all(np.isfinite(block).all() for block in blocks):
             raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
 
     def _check_training(self) -> None:
@@ -304,7 +308,13 @@ class Lasso:
         return [_Walk(self, y, own, patience, progress) for y, own in zip(targets, moments, strict=True)]
 
     def _run(self, descents: Sequence[Descent]) -> None:
-        run_all(descents, self.gram, self._local_bytes, self._threads)
+        try:
+            run_all(descents, self.gram, self.scratch, self._threads)
+        except TooManyRowsError as error:
+            raise ValueError(
+                f"a path has come near {error.needed} images, and the rows of {error.capacity} fit in memory: end it "
+                f"at a larger `lambda_ratio`, or set `memory_gb` to {self._plan.gb_for_all}, enough for all rows."
+            ) from error
 
 
 class _Walk:
@@ -357,7 +367,8 @@ class _Walk:
         goes_on = self._patience is None or (k - self._best < self._patience and self.moments.y2 > 0)
         if self._progress is not None:
             left = len(self._lambdas) - k
-            self._progress((1 if goes_on else left) / len(self._lambdas))
+            with self._lasso.lock:
+                self._progress((1 if goes_on else left) / len(self._lambdas))
         return goes_on
 
 
@@ -403,25 +414,6 @@ def as_datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
     for t, fit in enumerate(fits):
         weight[fit.features, t] = fit.weights
     return Datamodel(weight, np.array([fit.bias for fit in fits]), np.array([fit.lam for fit in fits]))
-
-
-def _plan_memory(masks: PackedMasks, split: int, threads: int, memory_gb: float) -> tuple[int, int]:
-    """(rows of the Gram matrix to keep, bytes for copies of parts of it)."""
-    n, d = masks.n_models, masks.n_train
-    bits, vectors, margins = words_of(split) + words_of(n - split), 3 * BATCH + 40, BATCH + 2 * TARGETS
-    counts = min(d, COLUMNS_AT_ONCE * threads) * 6 * ROWS_AT_ONCE
-    fixed = 8 * d * (bits + vectors) + 8 * n * margins + counts
-    local = LOCAL_SHARE * max(0.0, 1e9 * memory_gb - fixed)
-    capacity = (1e9 * memory_gb - fixed - local) // (2 * d)
-    least = min(d, 1024)
-    if not capacity >= least:
-        needed = (fixed + 2 * d * least) / (1 - LOCAL_SHARE) / 1e9
-        unit = 10.0 ** (math.floor(math.log10(needed)) - 1)
-        raise ValueError(
-            f"`memory_gb` must be at least {math.ceil(needed / unit + 0.01) * unit:.3g} for {n} masks of "
-            f"{d} images, but it is {memory_gb:g}."
-        )
-    return int(capacity), int(local)
 
 
 def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:

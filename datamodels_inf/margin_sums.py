@@ -10,12 +10,11 @@ from numba import types
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
-from datamodels_inf.compiled import kernel
+from datamodels_inf.compiled import check_layout, kernel
 from datamodels_inf.subset_tables import (
     COPIED,
     add_to,
     aligned_bytes,
-    check,
     copy_words,
     lines,
     pointer,
@@ -49,9 +48,7 @@ def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
 @intrinsic
 def add_lines(typing_context: Any, tables: Any, column: Any, totals: Any) -> Any:
     """totals += Σ over the groups of bits of `column`, one word, of the line in the group's table."""
-
-    arrays = (tables, column, totals)
-    check(tuple(array.dtype for array in arrays) == (types.int64, types.uint64, types.int64), *arrays)
+    check_layout((tables, types.int64), (column, types.uint64), (totals, types.int64))
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)

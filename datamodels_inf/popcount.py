@@ -1,9 +1,9 @@
 """Bits of 64-bit words, by the processor's own instructions: how many are 1, which is the first, how many in common?
 
-The last is the innermost loop of the LASSO, by Harley and Seal's method (Muła, Kurz and Lemire, "Faster population
-counts using AVX2 instructions", 2018): sixteen words are added up bit by bit with carry-save adders, so that only every
-sixteenth word's bits must be counted. Numba has no words of 256 bits; this writes the loop in LLVM's language, which
-has, for any processor.
+The last counts for the LASSO where tables are not worth it (`common_counts`), by Harley and Seal's method (Muła, Kurz
+and Lemire, "Faster population counts using AVX2 instructions", 2018): sixteen words are added up bit by bit with
+carry-save adders, so that only every sixteenth word's bits must be counted. Numba has no words of 256 bits; this writes
+the loop in LLVM's language, which has, for any processor.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES, LEVELS = 4, 4
-STEP = LANES * 2**LEVELS
-"""Words that are taken at a time: runs of bits must be as long as a multiple of it."""
+from datamodels_inf.columns import STEP
+from datamodels_inf.compiled import check_layout
+
+LEVELS = 4
+LANES = STEP // 2**LEVELS
+"""Words of a vector; STEP words are taken at a time."""
 
 
 @intrinsic
@@ -43,6 +46,7 @@ def lowest_one(typing_context: Any, word: Any) -> Any:
 @intrinsic
 def common_ones(typing_context: Any, a: Any, b: Any) -> Any:
     """popcount(a & b) of two contiguous arrays of 64-bit words, both of length a.size, a multiple of STEP."""
+    check_layout((a, types.uint64), (b, types.uint64))
     return types.int64(a, b), _write_loop
 
 

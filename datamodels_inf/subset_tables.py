@@ -16,11 +16,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from datamodels_inf.checks import Ints
-from datamodels_inf.compiled import kernel
+from datamodels_inf.compiled import check_layout, kernel
 
 CACHE_LINE = 64
 """Bytes."""
@@ -66,8 +65,7 @@ def tabulate(summands: Any, widths: tuple[int, ...], tables: Any) -> None:
 @intrinsic
 def add_row(typing_context: Any, tables: Any, to: Any, line: Any, summands: Any, row: Any) -> Any:
     """tables[to] = tables[line] + summands[row]: contiguous, of one type, rows as long as a number of cache lines."""
-
-    check(summands.dtype == tables.dtype, tables, summands)
+    check_layout((tables, tables.dtype), (summands, tables.dtype))
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
@@ -87,12 +85,6 @@ def add_row(typing_context: Any, tables: Any, to: Any, line: Any, summands: Any,
         return context.get_dummy_value()
 
     return types.none(tables, types.int64, types.int64, summands, types.int64), write
-
-
-def check(types_fit: bool, *arrays: Any) -> None:
-    """What is written for vectors reads memory as it lies: refuse to compile for other types or strides."""
-    if not types_fit or any(array.layout != "C" for array in arrays):
-        raise TypingError(f"contiguous arrays of other types are wanted than {arrays}")
 
 
 def lines(builder: Any, table: Any, words: Any, widths: Sequence[int], line: Any, size: int) -> Iterator[Any]:

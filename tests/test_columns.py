@@ -1,5 +1,10 @@
 """Masks as columns of bits, and the compiled loops on them, against plain numpy."""
 
+import os
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -89,6 +94,8 @@ def test_weighted_sums_are_exact(threads):
         np.testing.assert_array_equal(targets[0].values, y[rows])
         expected = y[rows] @ masks[rows]
         np.testing.assert_array_equal(bits.weighted_sums(targets, part), [expected, 0.0 * expected, 4.0 * expected])
+        shifted = bits.weighted_sums([Rounded(y[rows] - 7.25)], part)[0]
+        np.testing.assert_allclose(shifted, (y[rows] - 7.25) @ masks[rows], rtol=1e-12, atol=1e-9)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -141,3 +148,42 @@ def test_a_memory_mapped_file_keeps_its_content(tmp_path, mode):
     np.testing.assert_array_equal(unpack_words(held.words[:, held.training.words])[:, :11_000], masks[:11_000].T)
     np.testing.assert_array_equal(unpack_words(held.words[:, held.validation.words])[:, :9_000], masks[11_000:].T)
     np.testing.assert_array_equal(bits, np.packbits(masks, axis=1))
+
+
+def test_in_threads_leaves_nobody_working_after_an_error():
+    started, ended = [], []
+
+    def work(item):
+        started.append(item)
+        if item == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        ended.append(item)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, range(50), 3)
+    assert sorted(started) == sorted([0, *ended])
+    assert len(started) < 50
+
+
+FORKED = """
+import os
+from datamodels_inf.columns import in_threads
+done = []
+in_threads(done.append, range(4), 2)
+child = os.fork()
+in_threads(done.append, range(4), 2)
+if child == 0:
+    os._exit(len(done))
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == len(done) == 8
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_threads_of_a_forked_process_are_its_own():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=60)
+
+
+def test_the_package_is_imported_without_numba():
+    """It is slow to import, and only many pairs and fits need it."""
+    subprocess.run([sys.executable, "-c", "import sys, datamodels_inf; assert 'numba' not in sys.modules"], check=True)

@@ -6,9 +6,10 @@ from naive_lasso import naive_count_common, random_words, unpack_words
 from numba.core.errors import TypingError
 
 from datamodels_inf import common_counts, margin_sums
+from datamodels_inf.columns import STEP
 from datamodels_inf.common_counts import LANES, ROUNDS, WORTH, count_common
+from datamodels_inf.lasso_kernels import count_ones
 from datamodels_inf.margin_sums import TARGETS, add_steps
-from datamodels_inf.popcount import STEP
 from datamodels_inf.subset_tables import COPIED, tabulate, widths_of_word
 
 
@@ -29,7 +30,7 @@ def test_counts_equal_their_naive_twin(used, first, last):
     np.testing.assert_array_equal(counts, naive_count_common(words[features, first:last], words, which, first))
 
 
-@pytest.mark.parametrize("used", (1, LANES))
+@pytest.mark.parametrize("used", (1, LANES, 2 * LANES))
 @pytest.mark.parametrize("n_words", (64, ROUNDS * COPIED // 64 * 64, ROUNDS * COPIED // 64 * 64 + 64, 64 * 67))
 def test_every_one_is_counted(used, n_words):
     """Ones everywhere: the largest number in every half byte, byte and 16 bits. One at each place, and none."""
@@ -102,7 +103,10 @@ def test_other_types_and_strides_are_refused():
     """The look-up reads memory as it lies; it must not be compiled for arrays that lie otherwise."""
     words, totals = random_words((3, 8)), np.zeros((3, TARGETS), np.int64)
     for steps in (np.zeros((512, TARGETS), np.int32), np.zeros((512, TARGETS), np.int64, order="F")):
-        with pytest.raises(TypingError, match="contiguous arrays"):
+        with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
             add_steps(words, 0, steps, totals)
-    with pytest.raises(TypingError, match="contiguous arrays"):
+    with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
         add_steps(words, 0, np.zeros((512, TARGETS), np.int64), totals.astype(np.float64))
+    for other in (words.view(np.int64), np.asfortranarray(words)):
+        with pytest.raises(TypingError, match="a contiguous array of uint64 is wanted"):
+            count_ones(other, 0, 8, np.zeros(3, np.int64))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import datamodels_inf
+from datamodels_inf.compiled import kernel
 
 COINS = """
 import json
@@ -36,3 +37,12 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
     assert hits == 0
     assert second != first
     assert run() == [second, 1]
+
+
+def test_a_function_that_cannot_be_kept_is_compiled_all_the_same():
+    """As where no folder can be written to: numba finds no place for what has no file."""
+    names = {}
+    exec("def twice(x): return x + x", names)
+    function = kernel()(names["twice"])
+    assert function(3) == 6
+    assert function.stats.cache_path is None

@@ -12,6 +12,7 @@ from test_pipeline import COMMAND, call, ok
 
 from datamodels_inf.lasso import BATCH, fit_lasso
 from pipeline.sources import EMBEDDED
+from pipeline.stages.bench import read_step, save_step
 
 ALL = ("fit", "--set", "fit.targets=all", "--set", "fit.n_lambdas=40")
 
@@ -76,6 +77,22 @@ def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
     assert f"{cut.name} is damaged" in output
     assert f"{changed.name} is damaged" in output
     assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
+
+
+def test_every_changed_or_missing_byte_of_a_batch_is_noticed(tmp_path):
+    """Of the numbers, of their shapes and of the archive around them."""
+    path, arrays = tmp_path / "step.npz", {"lengths": np.arange(3), "values": np.linspace(0, 1, 7)}
+    save_step(path, arrays)
+    content, damages = path.read_bytes(), []
+    found = read_step(path, damages.append)
+    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
+    assert damages == []
+    changed = [content[:k] + bytes([content[k] ^ 1]) + content[k + 1 :] for k in range(len(content))]
+    for wrong in changed + [content[:k] for k in range(len(content))]:
+        path.write_bytes(wrong)
+        assert read_step(path, damages.append) is None
+    assert set(damages) == {f"{path} is damaged (its checksum is another one)"}
+    assert len(damages) == 2 * len(content)
 
 
 def test_forced_begins_anew(tmp_path):

@@ -6,7 +6,7 @@ from naive_lasso import naive_add_rows, naive_descend, naive_duality_gap, naive_
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.columns import ColumnBits
-from datamodels_inf.gram import MOST, Gram
+from datamodels_inf.gram import MOST, Gram, TooManyRowsError
 from datamodels_inf.gram_kernels import Rows, add_rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
 from datamodels_inf.lasso_kernels import descend, descend_and_look, duality_gap, steep_columns
 
@@ -297,8 +297,32 @@ def test_a_block_asked_for_at_once_does_not_push_out_itself():
 
 def test_more_rows_than_fit():
     gram = made(odd_masks(80, 20), 60, capacity=4)
-    with pytest.raises(ValueError, match=r"has 5 images .* 4 fit in memory: raise `memory_gb` .* `lambda_ratio`"):
+    with pytest.raises(TooManyRowsError, match="5 rows of the Gram matrix are needed at a time, 4 are kept"):
         gram.require(np.arange(5))
+
+
+@pytest.mark.parametrize("complete", (False, True))
+def test_rows_are_right_after_an_interrupt(complete, monkeypatch):
+    """Rows that were being counted, or completed by the validation rows, when Ctrl-C came are made anew."""
+    masks = odd_masks(150, 600, 1)
+    gram = made(masks, 100, threads=2)
+    if complete:
+        gram.require(np.arange(600))
+        gram.take_all_rows()
+    count, calls = ColumnBits.count_common, []
+
+    def interrupted(self, features, which, part, use):
+        calls.append(features)
+        count(self, features, which[: len(which) // 2], part, use)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        count(self, features, which[len(which) // 2 :], part, use)
+
+    monkeypatch.setattr(ColumnBits, "count_common", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gram.require(np.arange(600))
+    check(gram, masks if complete else masks[:100])
+    assert len(calls) > 2
 
 
 def test_fill_adds_to_what_is_there():
