@@ -83,10 +83,16 @@ class Scratch:
         return np.empty((least, least), np.float32)
 
     def give(self, square: NDArray[np.float32]) -> None:
-        """Only the largest are kept, of those that are not too large."""
-        if len(square) <= self.most_rows:
-            with self._lock:
-                self._free = sorted([*self._free, square], key=len)[-self._count :]
+        """Only the largest are kept: of those that may be used together, and of those that may not."""
+        with self._lock:
+            squares = sorted([*self._free, square], key=len)
+            together = [s for s in squares if len(s) <= self.most_rows]
+            self._free = together[-self._count :] + squares[len(together) :][-1:]
+
+    def forget_large(self) -> None:
+        """Free what has more than `most_rows`."""
+        with self._lock:
+            self._free = [square for square in self._free if len(square) <= self.most_rows]
 
 
 class Descent:
@@ -310,6 +316,7 @@ def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: 
         for descent in group:
             if descent.waits_for_room:
                 advance(descent, gram.columns.n_columns)
+        scratch.forget_large()
         live = [descent for descent in live if not descent.finished]
 
 

@@ -770,7 +770,7 @@ class Watched(Scratch):
         square = super().take(least)
         with self._lock:
             self.out.append(square.nbytes)
-            self.most_out = max(self.most_out, sum(self.out))
+            self.most_out = max(self.most_out, sum(self.out) + sum(free.nbytes for free in self._free))
             self.most_large = max(self.most_large, sum(size > 4 * self.most_rows**2 for size in self.out))
         return square
 
