@@ -266,14 +266,16 @@ class Descent:
         gram = self._local[np.ix_(some, some)].astype(np.float64)
         for _ in range(w.size):
             left = np.flatnonzero(w)
+            if left.size == 0:
+                break
             r, part = g[left] - lam * np.sign(w[left]), gram[np.ix_(left, left)]
             delta = _solved(part, r)
             rest = r - part @ delta
-            singular = np.abs(rest).max(initial=0.0) > 1e-6 * lam
+            singular = np.abs(rest).max() > 1e-6 * lam
             way = rest if singular else delta
             slope, curvature = way @ r, way @ part @ way
             to_zero = np.divide(-w[left], way, out=np.full(left.size, np.inf), where=w[left] * way < 0.0)
-            first = to_zero.min(initial=np.inf)
+            first = to_zero.min()
             t = min(first, slope / curvature) if curvature > 0.0 else first
             if not 0.0 < t < np.inf:
                 break
@@ -291,7 +293,7 @@ def _solved(gram: Floats, r: Floats) -> Floats:
     """δ with Gδ = r, by Cholesky's factors, or by least squares where G is singular: much slower."""
     factor, failed = lapack.dpotrf(gram, lower=True)
     diagonal = np.diagonal(factor) ** 2
-    if failed or diagonal.min(initial=1.0) <= SINGULAR * diagonal.max(initial=1.0):
+    if failed or diagonal.min() <= SINGULAR * diagonal.max():
         return np.asarray(np.linalg.lstsq(gram, r, rcond=SINGULAR)[0])
     return np.asarray(lapack.dpotrs(factor, r, lower=True)[0])
 

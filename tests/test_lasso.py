@@ -13,8 +13,9 @@ from naive_lasso import lambda_max, naive_choice, objective, relative_gap, sciki
 from datamodels_inf import PackedMasks, descent
 from datamodels_inf import lasso as lasso_module
 from datamodels_inf.columns import Rounded
-from datamodels_inf.descent import Scratch
+from datamodels_inf.descent import Descent, Scratch, Solution
 from datamodels_inf.gram import Gram
+from datamodels_inf.gram_kernels import fill_gram
 from datamodels_inf.lasso import Lasso, as_datamodel, count_validation_rows, fit_lasso, lasso_path
 
 
@@ -202,6 +203,27 @@ def near_copies(seed):
     base = rng.random((n, 1)) < 0.5
     masks = (base ^ (rng.random((n, d)) < rng.choice([0.01, 0.03, 0.1])))[rng.permutation(n)]
     return masks, rng.standard_normal((n, 2)) + 3 * masks[:, :2]
+
+
+@pytest.mark.parametrize(("share", "copies"), [(0.1, False), (0.1, True), (2.0, False), (2.0, True)])
+def test_newtons_steps_end_at_the_minimum_over_their_columns(share, copies):
+    """With columns that equal each other, whose matrix is singular, and down to no weight at all."""
+    masks, margins, _ = problem(5, 300, 12, 1)
+    masks[:, 3] = masks[:, 2] if copies else masks[:, 3]
+    lam, features = share * lambda_max(masks, margins[:, 0]), np.arange(1, 9)
+    lasso = Lasso(masks, validation_rows=0)
+    (moments,) = lasso.moments([margins[:, 0]])
+    start = Solution(lam, features, np.where(features % 2, 0.3, -0.2), 0.0)
+    way = Descent(lasso.gram, lasso.scratch, moments, np.array([lam]), 1e-6, lambda solution: True, start)
+    lasso.gram.require(features)
+    way._make_room(8)
+    fill_gram(lasso.gram.view, features, 0, way._local)
+    way._g = way._correlate()
+    way._newton(lam)
+    kept, g = way._w != 0.0, way._correlate()[features]
+    assert kept.any() == (share < 1)
+    np.testing.assert_allclose(g[kept], lam * np.sign(way._w[kept]), rtol=1e-5)
+    assert (way._w * start.w >= 0).all()
 
 
 HARD_TO_FIT = {"near copies": near_copies(7), "fewer masks than images": problem(15, 50, 120)[:2]}
