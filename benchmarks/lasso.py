@@ -61,7 +61,7 @@ def planted(bits: NDArray[np.uint8], d: int, n_targets: int) -> tuple[NDArray[np
     return margins, images
 
 
-def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
+def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float]:
     """One timed fit in this process."""
     from datamodels_inf import PackedMasks
     from datamodels_inf.lasso import Lasso, as_datamodel, count_validation_rows, fit_lasso
@@ -73,7 +73,7 @@ def fit(path: Path, d: int, n_targets: int) -> dict[str, float]:
     del bits  # Else the pages that were read for it would count as memory of the fit.
     masks = PackedMasks(np.load(path, mmap_mode="r"), d)
     start = time.perf_counter()
-    lasso = Lasso(masks, validation_rows=count_validation_rows(masks.n_models, None))
+    lasso = Lasso(masks, validation_rows=count_validation_rows(masks.n_models, None), memory_gb=memory_gb)
     prepared = time.perf_counter()
     counting = timed(lasso.gram, "require")
     choices = lasso.choose(margins)
@@ -117,8 +117,8 @@ def timed(owner: object, name: str) -> list[float]:
     return seconds
 
 
-def fit_in_process(path: Path, d: int, n_targets: int) -> dict[str, float]:
-    command = [sys.executable, __file__, "--one", str(path), str(d), str(n_targets)]
+def fit_in_process(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float]:
+    command = [sys.executable, __file__, "--one", str(path), str(d), str(n_targets), "--memory-gb", str(memory_gb)]
     line = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
     return dict(json.loads(line))
 
@@ -138,11 +138,11 @@ def row(n: int, d: int, n_targets: int, r: dict[str, float]) -> str:
     )
 
 
-def table(folder: Path, sizes: list[tuple[int, int, int]]) -> list[dict[str, float]]:
+def table(folder: Path, sizes: list[tuple[int, int, int]], memory_gb: float) -> list[dict[str, float]]:
     print(HEAD, flush=True)
     results = []
     for n, d, n_targets in sizes:
-        results.append(fit_in_process(masks_file(folder, n, d), d, n_targets))
+        results.append(fit_in_process(masks_file(folder, n, d), d, n_targets, memory_gb))
         print(row(n, d, n_targets, results[-1]), flush=True)
     return results
 
@@ -154,13 +154,15 @@ def extrapolate(few: int, many: int, a: dict[str, float], b: dict[str, float]) -
     return f"10,000 targets, from {few} and {many}: {each:.1f} s a target, {hours:.1f} hours in all"
 
 
-def growth(folder: Path) -> None:
+def growth(folder: Path, memory_gb: float) -> None:
     """How the cost grows with n, d and the number of targets, at a quarter of the true size."""
     n, d, t = 75_000, 12_500, 16
-    once, *more = table(folder, [(n, d, t), (2 * n, d, t), (n, 2 * d, t), (n, d, 2 * t), (n, d, 4 * t)])
+    sizes = [(n, d, t), (2 * n, d, t), (n, 2 * d, t), (n, d, 2 * t), (n, d, 4 * t)]
+    once, *more = table(folder, sizes, memory_gb)
     print()
-    for what, r in zip(("twice the rows", "twice the images", "twice the targets", "four times"), more, strict=True):
-        print(f"- {what}: {r['seconds'] / once['seconds']:.2f} times the seconds")
+    changes = ("twice the rows", "twice the images", "twice the targets", "four times the targets")
+    for change, result in zip(changes, more, strict=True):
+        print(f"- {change}: {result['seconds'] / once['seconds']:.2f} times the seconds")
 
 
 def main() -> None:
@@ -171,22 +173,23 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--images", type=int, default=50_000)
     parser.add_argument("--targets", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--memory-gb", type=float, default=7.0, help="as in the configuration")
     parser.add_argument("--folder", type=Path, help="where the masks are kept; by default a temporary folder")
     parser.add_argument("--one", nargs=3, metavar=("MASKS", "D", "TARGETS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(fit(Path(options.one[0]), int(options.one[1]), int(options.one[2]))))
+        print(json.dumps(fit(Path(options.one[0]), int(options.one[1]), int(options.one[2]), options.memory_gb)))
         return
     print(f"{os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if options.full:
-            found = table(folder, [(options.rows, options.images, t) for t in options.targets])
+            found = table(folder, [(options.rows, options.images, t) for t in options.targets], options.memory_gb)
             if len(found) > 1:
                 print("\n" + extrapolate(*options.targets[-2:], *found[-2:]) + "\n")
         if options.full or options.growth:
-            growth(folder)
+            growth(folder, options.memory_gb)
         if options.peers:
             from lasso_peers import main as compare
 
