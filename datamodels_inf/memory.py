@@ -60,7 +60,7 @@ class MemoryPlan:
 
 
 def plan_memory(n: int, d: int, split: int, batch: int, threads: int, memory_gb: float) -> MemoryPlan:
-    """For n masks of d images, the first `split` of which choose λ, and `batch` targets at a time."""
+    """For n masks of d images, those from `split` on to choose λ, and `batch` targets at a time."""
     words, vectors, margins = words_of(split) + words_of(n - split), 3 * batch + 40, batch + 2 * TARGETS
     counts = min(d, COLUMNS_AT_ONCE * threads) * 6 * ROWS_AT_ONCE
     plan = MemoryPlan(n, d, 8 * d * (words + vectors) + 8 * n * margins + counts, memory_gb)
