@@ -2,8 +2,9 @@
 
 from datamodels_inf.contrast import Contrast, ContrastResults, contrast, contrast_many
 from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
+from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.multiplicity import adjust_pvalues
+from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
 from datamodels_inf.power import (
     Detectable,
@@ -19,7 +20,7 @@ from datamodels_inf.power import (
 )
 from datamodels_inf.results import SwapTestResult, SwapTestResults
 from datamodels_inf.scores import AbsoluteResidual, SignedMargin, SquaredResidual
-from datamodels_inf.shift import ExchangeabilityReport, check_exchangeable, tau_x_gaussian
+from datamodels_inf.shift import tau_x_gaussian
 from datamodels_inf.swap_test import swap_test, swap_test_many
 from datamodels_inf.targets import Target, prepare_targets
 
@@ -52,6 +53,7 @@ __all__ = [
     "paired_swap_test_many",
     "plan",
     "prepare_targets",
+    "selected_confidence",
     "sufficient_gap",
     "swap_power",
     "swap_test",

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datamodels_inf.bit_columns import column_words, in_chunks, is_masks, used_columns
-from datamodels_inf.checks import Floats, Ints, check_features, check_integer, check_response, check_sample_size
+from datamodels_inf.checks import (
+    Floats,
+    Ints,
+    check_choice,
+    check_features,
+    check_integer,
+    check_response,
+    check_sample_size,
+)
 from datamodels_inf.coins import coin_keys, flip_coins
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import Features, LinearScore, columns_of
 
 Score: TypeAlias = Callable[[NDArray[np.generic], Floats], Floats]
+Order: TypeAlias = Literal["permuted", "given"]
 
 PAIRS_AT_ONCE = 32_768
 """What a thread takes, and sweeps, at a time; changes no result."""
+PERMUTATION = 0x5A1F
+"""Beside the seed, so that the permutation of rows has nothing to do with other draws of that seed."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +68,46 @@ class Counts:
     size: int
 
 
+def halves(n: int, order: Order, seed: int) -> tuple[Ints, Ints]:
+    """The rows that Algorithm 1 leaves untouched, and those that it swaps and compares them with, one by one.
+
+    "given": rows 1..h and h+1..2h, as the paper has them; whatever drifts along the rows then differs between the two.
+    "permuted": the same of a seeded permutation of the rows. Of two rows, each is then the untouched one with chance
+    ½, so that under H0 with τ = 0 a comparison is won with chance ½ even where the rows do not share one law.
+    """
+    check_choice("order", order, ("permuted", "given"))
+    rows = np.random.default_rng([PERMUTATION, seed]).permutation(n) if order == "permuted" else np.arange(n)
+    return rows[: n // 2], rows[n // 2 : 2 * (n // 2)]
+
+
 class Comparison:
     """The scores of one sample under one score function, ready to be compared with those after any swap.
 
-    Paired, sample m is compared with its own swap. Unpaired, sample m ≤ h with the swapped sample m + h; an odd last
-    sample is dropped. Linear scores are compared by their keys, of which the score is an increasing function.
+    Paired, sample m is compared with its own swap. Unpaired, the untouched with the swapped rows of `halves`. Linear
+    scores are compared by their keys, of which the score is an increasing function.
 
     `f`: the predictor of every row where it is at hand; θ̂ of the score is on its grid then (`LinearScore.prepared`).
     """
 
-    def __init__(self, sample: Sample, score: Score, *, paired: bool, f: Floats | None = None) -> None:
-        h = len(sample.y) // 2
-        self.sample = sample if paired else sample[: 2 * h]
-        self.paired = paired
-        self.size = len(sample.y) if paired else h
-        self._compared = slice(0, None) if paired else slice(h, None)
+    def __init__(
+        self, sample: Sample, score: Score, *, halves: tuple[Ints, Ints] | None = None, f: Floats | None = None
+    ) -> None:
+        self.sample = sample
+        self.paired = halves is None
+        self._first: Ints | slice = slice(None) if halves is None else halves[0]
+        self._second: Ints | slice = slice(None) if halves is None else halves[1]
+        self.size = len(sample.y[self._first])
         if isinstance(score, LinearScore):
-            score = score.prepared(self.sample.x) if f is None else score
-            _check_overflow(score, self.sample)
-            self._f = score.predictor(self.sample.x) if f is None else f[: len(self.sample.y)]
-            self.untouched = score.key(self._f, self.sample.y)[: self.size]
-            rounding = score.rounding(self.sample.x, self.sample.y)
-            self.tolerance = rounding[: self.size] + rounding[self._compared]
+            score = score.prepared(sample.x) if f is None else score
+            _check_overflow(score, sample)
+            self._f = score.predictor(sample.x) if f is None else f
+            self.untouched = score.key(self._f, sample.y)[self._first]
+            rounding = score.rounding(sample.x, sample.y)
+            self.tolerance = rounding[self._first] + rounding[self._second]
             self.exact = not self.tolerance.any()
         elif callable(score):
-            first = self.sample[: self.size]
-            self.untouched = _check_scores(score(first.dense.copy(), first.y.copy()), self.size)
+            rows = sample.dense[self._first].copy(), sample.y[self._first].copy()  # It may write into them.
+            self.untouched = _check_scores(score(*rows), self.size)
             self.tolerance = np.zeros(self.size)
             self.exact = True
         else:
@@ -95,16 +120,16 @@ class Comparison:
         A callable sees the untouched and the swapped rows as arrays of one shape, compared rows at the same place, so
         that rounding inside it that depends on the place (BLAS) cannot decide a tie.
         """
-        rows, score = self.sample[self._compared], self.score
+        x, y, score = self.sample.x, self.sample.y, self.score
         if isinstance(score, LinearScore):
-            return score.key(self._f[self._compared] + score.shift(rows.x, pair), rows.y)
-        return _check_scores(score(swap_columns(rows.dense, pair), rows.y.copy()), self.size)
+            return score.key(self._f + score.shift(x, pair), y)[self._second]
+        rows = swap_columns(self.sample.dense[self._second], pair)
+        return _check_scores(score(rows, y[self._second].copy()), self.size)
 
     def _tied(self, swapped: Floats, pair: Ints) -> NDArray[np.bool_]:
         tolerance = self.tolerance
         if not self.exact and isinstance(self.score, LinearScore):
-            rows = self.sample[self._compared]
-            tolerance = tolerance + self.score.swap_rounding(rows.x, rows.y, pair)
+            tolerance = tolerance + self.score.swap_rounding(self.sample.x, self.sample.y, pair)[self._second]
         return np.asarray(np.abs(self.untouched - swapped) <= tolerance)
 
     def differences(self, pair: Ints) -> Floats:
@@ -153,8 +178,8 @@ class Comparison:
         used, left, right = used_columns(pairs)
         coefficients, keys, flip = score.coefficients(pairs), coin_keys(pairs, seed or 0), seed is not None
         if is_masks(x):
-            words = column_words(x, used, self._compared, threads)
-            offset, slope, f = offset[self._compared], slope[self._compared], f[self._compared]
+            words = column_words(x, used, self._second, threads)
+            offset, slope, f = offset[self._second], slope[self._second], f[self._second]
 
             def of_masks(part: slice) -> tuple[Ints, Ints, Ints]:
                 rows = self.untouched, offset, slope, f, score.absolute, words
@@ -164,7 +189,9 @@ class Comparison:
                 return count_wins_of_masks(*rows, left[part], right[part], coefficients[part], keys[part], flip)
 
             return of_masks
-        columns = np.ascontiguousarray(columns_of(x, used).T, np.float64)
+        rows = np.arange(len(f)) if self.paired else np.concatenate([self._first, self._second])
+        offset, slope, f = offset[rows], slope[rows], f[rows]
+        columns = np.ascontiguousarray(columns_of(x, used)[rows].T, np.float64)
         errors = score.error_coefficients(pairs) if not self.exact else np.zeros_like(coefficients)
 
         def of_numbers(part: slice) -> tuple[Ints, Ints, Ints]:

@@ -19,10 +19,19 @@ from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_int
 from datamodels_inf.comparison import Sample
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import AbsoluteResidual
-from datamodels_inf.signed_rank import EXACT_UP_TO, exact_tail, normal_tail
+from datamodels_inf.signed_rank import EXACT_UP_TO, exact_tail, large_sample_tail
 
 PAIRS_AT_ONCE = 512
 """What a thread takes at a time; changes no result."""
+FEW_INFORMATIVE = 30
+"""With fewer informative masks than this, the interval is only rough.
+
+Measured from 2 masks against 10 to 50 against 50. Noise of one law on both sides (normal, t₂, t₃, exponential, clipped,
+on a grid, mostly zero): the 95 % interval covers Δ in at least 0.95 of all cases, the 99 % one in 0.99. Three times as
+wide on one side: 0.95 and 0.99 still if it is normal, 0.93 and 0.98 if it is clipped at ± one standard deviation. If it
+is skewed as well, no interval of this form will do: exponential noise has 0.91 to 0.93 up to 30 masks and 0.94 at 100,
+normal noise cut off below its mean 0.90 to 0.93 and 0.94, and 0.82 for 3 masks against 9.
+"""
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,9 @@ class Contrast:
     """The effect Δ = E[y | i in, j out] − E[y | i out, j in] of training on i instead of j.
 
     estimate: the difference of the two means of r, in the unit of y. NaN if one of the two sides has no mask.
-    interval: Welch's interval for Δ; the whole line if one side has fewer than two masks, or neither varies.
+    interval: estimate ∓ t·(Welch's standard error), t Student's quantile with one degree of freedom less than the
+        smaller side has masks; rough below `FEW_INFORMATIVE`. The whole line if one side has fewer than two masks, or
+        neither varies.
     pvalue: Wilcoxon's signed-rank test of D = 2r·(x_i − x_j), valid for H0 with τ = τ_X = 0.
     n_informative: masks that hold exactly one of the two.
     statistic: the share of them with D > 0, ties counted half; ½ if there are none.
@@ -57,9 +68,15 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class ContrastResults:
-    """Many contrasts: the fields of `Contrast` as arrays, one entry per pair; [k] and iteration give a `Contrast`."""
+    """Many contrasts: the fields of `Contrast` as arrays, one entry per pair; [k] and iteration give a `Contrast`.
+
+    low, high = estimate ∓ t·standard_error, t the quantile of Student's law with `freedom` degrees. Where no interval
+    is known (see `Contrast`), standard_error is infinite.
+    """
 
     estimate: Floats
+    standard_error: Floats
+    freedom: Floats
     low: Floats
     high: Floats
     pvalue: Floats
@@ -168,8 +185,9 @@ def contrast_results(
     used, left, right = used_columns(pairs)
     words = column_words(sample.x, used, order, threads)
     own = score.theta[pairs].sum(axis=2)  # What each group adds to f: exact.
-    estimate, low, high, pvalue, statistic = np.empty((5, len(pairs)))
-    results = ContrastResults(estimate, low, high, pvalue, statistic, np.empty(len(pairs), np.int64), confidence)
+    estimate, error, freedom, low, high, pvalue, statistic = np.empty((7, len(pairs)))
+    n = np.empty(len(pairs), np.int64)
+    results = ContrastResults(estimate, error, freedom, low, high, pvalue, statistic, n, confidence)
     offset, f = offset[order], f[order]
 
     def run(start: int) -> None:
@@ -178,6 +196,19 @@ def contrast_results(
 
     in_chunks(run, len(pairs), PAIRS_AT_ONCE, threads)
     return results
+
+
+def effect_interval(
+    estimate: Floats, standard_error: Floats, freedom: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """estimate ∓ t·standard_error, t the ½ + confidence/2 quantile of Student's law with `freedom` degrees.
+
+    The whole line where the standard error is infinite: no interval is known there.
+    """
+    known = np.isfinite(standard_error)
+    with np.errstate(over="ignore"):
+        half = stdtrit(freedom, 0.5 + confidence / 2.0) * np.where(known, standard_error, 0.0)
+        return np.where(known, estimate - half, -np.inf), np.where(known, estimate + half, np.inf)
 
 
 def _exact_order(offset: Floats, f: Floats) -> Ints:
@@ -199,14 +230,12 @@ def _fill(
     results.n_informative[part] = n
     results.statistic[part] = np.where(n > 0, (positive + 0.5 * (n - informative)) / np.maximum(n, 1), 0.5)
     estimate, error, freedom = effects.T
-    known = np.isfinite(error)
-    with np.errstate(over="ignore"):
-        half = stdtrit(freedom, 0.5 + results.confidence / 2.0) * np.where(known, error, 0.0)
-        results.low[part] = np.where(known, estimate - half, -np.inf)
-        results.high[part] = np.where(known, estimate + half, np.inf)
-    results.estimate[part] = estimate
-    v, squares, fourths, half_step = laws.T
-    results.pvalue[part] = normal_tail(v, np.maximum(squares, 1.0), fourths, half_step)
-    for p in np.flatnonzero(informative <= EXACT_UP_TO):
+    error = np.where(np.isfinite(error), error, np.inf)
+    results.estimate[part], results.standard_error[part], results.freedom[part] = estimate, error, freedom
+    results.low[part], results.high[part] = effect_interval(estimate, error, freedom, results.confidence)
+    many = informative > EXACT_UP_TO
+    pvalue = results.pvalue[part]
+    pvalue[many] = large_sample_tail(informative[many], *laws[many].T)
+    for p in np.flatnonzero(~many):
         law = tuple(ranks[p, : informative[p]].tolist())
-        results.pvalue[part.start + p] = exact_tail(law, int(v[p])) if law else 1.0
+        pvalue[p] = exact_tail(law, int(laws[p, 0])) if law else 1.0

@@ -170,16 +170,16 @@ class PackedMasks:
         return sums
 
     def duplicated_rows(self) -> int:
-        """The number of rows that equal an earlier row; equal hashes are confirmed bit by bit."""
-        distinct: dict[int, list[int]] = {}
-        duplicates = 0
-        for m, row in enumerate(self._bits):
-            same_hash = distinct.setdefault(hash(row.tobytes()), [])
-            if any(np.array_equal(self._bits[earlier], row) for earlier in same_hash):
-                duplicates += 1
-            else:
-                same_hash.append(m)
-        return duplicates
+        """The number of rows that equal an earlier row."""
+        return self.n_models - len(np.unique(row_hashes(self)))
+
+    def common_with_next(self) -> NDArray[np.int64]:
+        """(n_models − 1,): the number of images that each model shares with the next one."""
+        common = np.empty(max(0, self.n_models - 1), dtype=np.int64)
+        for rows in _slices(len(common), self._tile_bytes // self._bits.shape[1]):
+            shared = self._bits[rows] & self._bits[rows.start + 1 : rows.stop + 1]
+            _POPCOUNT[shared].sum(axis=1, dtype=np.int64, out=common[rows])
+        return common
 
     def _tiles(self, dtype: np.dtype[Any], max_rows: int | None = None) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
         """(rows, columns, M[rows, columns]) over all of M; the next tile overwrites the one before."""
@@ -206,6 +206,37 @@ class TransposedMasks:
 
     def __matmul__(self, r: FloatArray) -> FloatArray:
         return self.T.t_matmul(r)
+
+
+def row_hashes(masks: PackedMasks) -> NDArray[np.void]:
+    """(n_models,): 16 bytes for each row, equal for equal rows.
+
+    Two sums Σ_w r_w·x_w mod 2⁶⁴ over the 32-bit words of a row, r random and fixed: two different rows agree in both
+    with a chance of at most 2⁻⁶⁶. Linear, so that the complement of a row has a hash without being made.
+    """
+    return _as_keys(_word_sums(masks.bits, masks._tile_bytes))
+
+
+def complement_hashes(masks: PackedMasks) -> NDArray[np.void]:
+    """(n_models,): the hash that the complement of each row would have."""
+    ones = np.packbits(np.ones((1, masks.n_train), np.bool_), axis=1)
+    return _as_keys(_word_sums(ones, masks._tile_bytes) - _word_sums(masks.bits, masks._tile_bytes))
+
+
+def _word_sums(bits: NDArray[np.uint8], tile_bytes: int) -> NDArray[np.uint64]:
+    """(rows, 2): the two sums of `row_hashes`."""
+    n_words = -(-bits.shape[1] // 4)
+    factors = np.random.default_rng(2023).integers(0, 2**64, (n_words, 2), np.uint64)
+    sums = np.empty((len(bits), 2), np.uint64)
+    for rows in _slices(len(bits), tile_bytes // (12 * n_words)):
+        block = np.zeros((rows.stop - rows.start, 4 * n_words), np.uint8)
+        block[:, : bits.shape[1]] = bits[rows]
+        sums[rows] = block.view("<u4").astype(np.uint64) @ factors
+    return sums
+
+
+def _as_keys(sums: NDArray[np.uint64]) -> NDArray[np.void]:
+    return np.ascontiguousarray(sums).view(np.dtype((np.void, 16))).ravel()
 
 
 def pack_rows(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -28,6 +28,7 @@ from datamodels_inf.comparison import Comparison, Counts, Sample, Score
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
+from datamodels_inf.shift import allowed_shift
 from datamodels_inf.signed_rank import signed_rank_pvalue
 
 PairedPvalue: TypeAlias = Literal["exact", "hoeffding", "signed-rank"]
@@ -41,7 +42,7 @@ def paired_swap_test(
     *,
     score: Score,
     tau: float = 0.0,
-    tau_x: float = 0.0,
+    tau_x: float | None = None,
     pvalue: PairedPvalue = "exact",
     rng: Rng = None,
 ) -> SwapTestResult:
@@ -74,8 +75,8 @@ def paired_swap_test(
     """
     sample = Sample.of(x, y)
     pair = check_pair(i, j, sample.d)
-    shift = half_shift(tau, tau_x, pvalue)
-    comparison = Comparison(sample, score, paired=True)
+    shift = half_shift(tau, allowed_shift(sample.x, pair, tau_x), pvalue)
+    comparison = Comparison(sample, score)
     seed = seed_of(rng)
     counts = comparison.count(pair, seed if shift > 0.0 else None)
     return paired_results(comparison, pair, counts, shift, pvalue)[0]
@@ -88,7 +89,7 @@ def paired_swap_test_many(
     *,
     score: Score,
     tau: float = 0.0,
-    tau_x: float = 0.0,
+    tau_x: float | None = None,
     pvalue: PairedPvalue = "exact",
     rng: Rng = None,
     threads: int = 1,
@@ -96,8 +97,8 @@ def paired_swap_test_many(
     """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`."""
     sample = Sample.of(x, y)
     checked = check_pairs(pairs, sample.d)
-    shift = half_shift(tau, tau_x, pvalue)
-    comparison = Comparison(sample, score, paired=True)
+    shift = half_shift(tau, allowed_shift(sample.x, checked, tau_x), pvalue)
+    comparison = Comparison(sample, score)
     seed = seed_of(rng)
     counts = comparison.count_many(checked, seed if shift > 0.0 else None, threads)
     return paired_results(comparison, checked, counts, shift, pvalue, threads)

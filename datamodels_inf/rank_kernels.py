@@ -104,7 +104,7 @@ def _merge(x: Any, y: Any, merged: Any) -> None:
 
 @kernel()
 def _rank(keys: Any, law: Floats, ranks: Any) -> int:
-    """Of sorted keys, law = (2|V|, Σr², Σr⁴, c) as `signed_rank.normal_tail` wants it, and 2r as far as `ranks` goes.
+    """Of sorted keys, law = (2|V|, Σr², Σr⁴, c), see `signed_rank.large_sample_tail`, and 2r as far as `ranks` goes.
 
     Returns how many keys are positive.
     """
@@ -168,8 +168,11 @@ def _spread(r: Floats, unit: float) -> tuple[float, float]:
 
 @kernel()
 def _welch(a: Floats, b: Floats, effect: Floats) -> None:
-    """effect = (difference of the means, its standard error, Welch's degrees of freedom) of two sorted samples.
+    """effect = (difference of the means, Welch's standard error √(s_a²/a + s_b²/b), min(a, b) − 1) of sorted samples.
 
+    With min(a, b) − 1 degrees of freedom an interval never covers too seldom if the noise is normal, whatever the two
+    variances (Mickey and Brown 1966). Welch's, which are never fewer, do where a side has few values: 0.83 to 0.94 for
+    0.95 with 2 against 10.
     NaN without a mask on one side; an error of ∞ if a side has only one, or neither varies.
     """
     effect[0], effect[1], effect[2] = np.nan, np.inf, 1.0
@@ -183,11 +186,10 @@ def _welch(a: Floats, b: Floats, effect: Floats) -> None:
     effect[0] = (mean_a - mean_b) / unit
     if a.size < 2 or b.size < 2:
         return
-    part_a, part_b = squares_a / (a.size - 1.0) / a.size, squares_b / (b.size - 1.0) / b.size
-    variance = part_a + part_b
+    variance = squares_a / (a.size - 1.0) / a.size + squares_b / (b.size - 1.0) / b.size
     if variance > 0.0:
         effect[1] = np.sqrt(variance) / unit
-        effect[2] = 1.0 / ((part_a / variance) ** 2 / (a.size - 1.0) + (part_b / variance) ** 2 / (b.size - 1.0))
+        effect[2] = min(a.size, b.size) - 1.0
 
 
 @kernel()

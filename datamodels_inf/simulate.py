@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from datamodels_inf.checks import Floats, check_choice, check_integer
-from datamodels_inf.comparison import Comparison, Sample
+from datamodels_inf.comparison import Comparison, Sample, halves
 from datamodels_inf.paired_test import paired_results
 from datamodels_inf.power import (
     linear_gap,
@@ -123,8 +123,8 @@ def pvalues_of(setting: Setting, rng: np.random.Generator) -> tuple[Floats, Floa
     """(p-values of every method and pair, θ̂) of one repetition; scores are compared once for all methods of a kind."""
     x, y, score = draw(setting, rng)
     sample, pairs = Sample.of(x, y), PAIRS[:, :, None]
-    unpaired = Comparison(sample, score, paired=False).count_many(pairs, 0, 1)
-    comparison = Comparison(sample, score, paired=True)
+    unpaired = Comparison(sample, score, halves=halves(setting.n, "given", 0)).count_many(pairs, 0, 1)
+    comparison = Comparison(sample, score)
     paired = comparison.count_many(pairs, None, 1)
     results = [swap_results(unpaired, 0.0, 0.0, pvalue) for pvalue in ("hoeffding", "exact")]
     for pvalue in ("hoeffding", "exact", "signed-rank"):

@@ -15,10 +15,11 @@ from datamodels_inf.checks import (
     check_pairs,
     seed_of,
 )
-from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.comparison import Comparison, Counts, Order, Sample, Score, halves
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
+from datamodels_inf.shift import allowed_shift
 
 SwapPvalue: TypeAlias = Literal["hoeffding", "exact"]
 
@@ -31,8 +32,9 @@ def swap_test(
     *,
     score: Score,
     tau: float = 0.0,
-    tau_x: float = 0.0,
+    tau_x: float | None = None,
     pvalue: SwapPvalue = "hoeffding",
+    order: Order = "permuted",
     rng: Rng = None,
 ) -> SwapTestResult:
     """Test whether features `i` and `j` have a symmetric influence on the response (Mehrabi & Rossi 2023, Algorithm 1).
@@ -43,17 +45,24 @@ def swap_test(
 
     a tie counting as a win when a fair coin says so.
 
+    The p-value is valid if the rows are independent, if swapping i and j moves the law of x by at most `tau_x`, and if
+    `score` has not seen these rows. Masks can be asked: `check_exchangeable`.
+
     Parameters
     ----------
-    x, y : (n, d) features, dense or `PackedMasks`, and (n,) responses, rows independent. An odd last row is dropped.
+    x, y : (n, d) features, dense or `PackedMasks`, and (n,) responses, rows independent. One row is left over if n is
+        odd.
     i, j : two columns, or two disjoint groups of columns of equal size that are swapped one by one.
     score : T(x, y) → (n,), any callable that was not fitted on these rows. The scores of `datamodels_inf.scores` are
         updated in O(n) and never copy `x`; any other callable is called on a copy in which the columns are swapped.
     tau : the closeness τ that H0 allows.
     tau_x : d_TV(X, X_swap(i,j)) or a bound on it: 0 for exchangeable masks, `tau_x_gaussian` for Gaussian features.
+        None is 0, but refused for real-valued columns whose marginals differ: for these, nobody but you can know it.
     pvalue : "hoeffding", the paper's min(1, 2·exp(−n(|U − ½| − τ − τ_X)²)); or "exact", the binomial tail of the same
         U, which is never larger.
-    rng : seed or generator of the coins. None is the seed 0.
+    order : "permuted": the rows are permuted by the seed before they are halved; "given", as the paper has it, takes
+        them as they are, and needs that nothing drifts along the rows (the noise, the size of the masks).
+    rng : seed or generator of the coins and the permutation. None is the seed 0.
 
     Examples
     --------
@@ -70,8 +79,9 @@ def swap_test(
     """
     sample = Sample.of(x, y)
     pair = check_pair(i, j, sample.d)
-    counts = Comparison(sample, score, paired=False).count(pair, seed_of(rng))
-    return swap_results(counts, tau, tau_x, pvalue)[0]
+    shift, seed = allowed_shift(sample.x, pair, tau_x), seed_of(rng)
+    counts = Comparison(sample, score, halves=halves(len(sample.y), order, seed)).count(pair, seed)
+    return swap_results(counts, tau, shift, pvalue)[0]
 
 
 def swap_test_many(
@@ -81,8 +91,9 @@ def swap_test_many(
     *,
     score: Score,
     tau: float = 0.0,
-    tau_x: float = 0.0,
+    tau_x: float | None = None,
     pvalue: SwapPvalue = "hoeffding",
+    order: Order = "permuted",
     rng: Rng = None,
     threads: int = 1,
 ) -> SwapTestResults:
@@ -93,8 +104,9 @@ def swap_test_many(
     """
     sample = Sample.of(x, y)
     checked = check_pairs(pairs, sample.d)
-    counts = Comparison(sample, score, paired=False).count_many(checked, seed_of(rng), threads)
-    return swap_results(counts, tau, tau_x, pvalue)
+    shift, seed = allowed_shift(sample.x, checked, tau_x), seed_of(rng)
+    counts = Comparison(sample, score, halves=halves(len(sample.y), order, seed)).count_many(checked, seed, threads)
+    return swap_results(counts, tau, shift, pvalue)
 
 
 def swap_results(counts: Counts, tau: float, tau_x: float, pvalue: str) -> SwapTestResults:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datamodels_inf.checks import Floats, Rng, check_pairs, seed_of
-from datamodels_inf.comparison import Comparison, Sample
+from datamodels_inf.comparison import Comparison, Order, Sample, halves
 from datamodels_inf.contrast import ContrastResults, check_residuals, contrast_results
 from datamodels_inf.datamodel import Datamodel, Masks
 from datamodels_inf.masks import PackedMasks
@@ -52,12 +52,15 @@ class Target:
         tau: float = 0.0,
         tau_x: float = 0.0,
         pvalue: SwapPvalue = "hoeffding",
+        order: Order = "permuted",
         rng: Rng = None,
         threads: int = 1,
     ) -> SwapTestResults:
         """`swap_test_many` on this target."""
-        comparison = Comparison(self.sample, self.score, paired=False, f=self.f)
-        counts = comparison.count_many(check_pairs(pairs, self.sample.d), seed_of(rng), threads)
+        seed = seed_of(rng)
+        rows = halves(len(self.sample.y), order, seed)
+        comparison = Comparison(self.sample, self.score, halves=rows, f=self.f)
+        counts = comparison.count_many(check_pairs(pairs, self.sample.d), seed, threads)
         return swap_results(counts, tau, tau_x, pvalue)
 
     def paired_swap_test(
@@ -72,7 +75,7 @@ class Target:
     ) -> SwapTestResults:
         """`paired_swap_test_many` on this target."""
         shift, checked, seed = half_shift(tau, tau_x, pvalue), check_pairs(pairs, self.sample.d), seed_of(rng)
-        comparison = Comparison(self.sample, self.score, paired=True, f=self.f)
+        comparison = Comparison(self.sample, self.score, f=self.f)
         counts = comparison.count_many(checked, seed if shift > 0.0 else None, threads)
         return paired_results(comparison, checked, counts, shift, pvalue, threads)
 

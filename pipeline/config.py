@@ -77,6 +77,7 @@ class Source(Section):
     images: Path | None = None
     labels: Path | None = None
     mirrors: list[str] = []
+    group_by_mask: bool = False
     fit_rows: Count = 8000
     held_out_rows: Annotated[int, Field(ge=2, strict=True)] = 4000
 
@@ -146,6 +147,7 @@ class Test(Section):
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    order: Literal["permuted", "given"] = "permuted"
     alpha: Fraction = 0.2
     correction: Literal["by", "bh", "holm", "bonferroni"] = "by"
     allow_unexchangeable: bool = False
@@ -206,7 +208,10 @@ class Robustness(Section):
         if self.embeddings is not None and self.metric != "features":
             raise ValueError("robustness.embeddings is for robustness.metric 'features'")
         if self.split and self.pair:
-            raise ValueError("robustness.split is for findings: a pair that you name was not selected on the masks")
+            raise ValueError(
+                "robustness.split is for findings: the p-values of a pair that you name are valid on all held-out "
+                "models if it was chosen before looking at these models"
+            )
         for name in ("findings", "targets"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"robustness.{name} must not name one twice")

@@ -17,23 +17,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.contrast import Contrast
+from datamodels_inf.contrast import Contrast, effect_interval
 from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from pipeline.cache import Result
 from pipeline.config import Config
 from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
+from pipeline.finding_level import MARGINAL, finding_level, level_text, one_of
 from pipeline.run import Pipeline
 from pipeline.stages.context import Data
+from pipeline.stages.pair_chunks import UNSEEN
 
 Sort: TypeAlias = Literal["p", "effect", "target"]
 Row: TypeAlias = Mapping[str, Any]
 
-NUMBERS = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j", "effect", "effect_low", "effect_high")
+NUMBERS = (
+    "statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j", "effect", "effect_low", "effect_high",
+    "effect_low_selected", "effect_high_selected",
+)  # fmt: skip
 CSV_COLUMNS = (
     "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note",
     "words",
 )  # fmt: skip
+HEADER = (
+    "no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval", "as a finding",
+)  # fmt: skip
+ADDED = ("pvalue_adjusted", "effect_low_selected", "effect_high_selected")
 ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
     "p": lambda row: (row["pvalue"], -_size(row["effect"]), row["target"], row["i"], row["j"]),
     "effect": lambda row: (-_size(row["effect"]), row["pvalue"], row["target"], row["i"], row["j"]),
@@ -74,6 +83,11 @@ class Tested:
     def n_tests(self) -> int:
         return int(self.result.summary["n_tests"])
 
+    @property
+    def n_made(self) -> int:
+        """Without those that the law of the masks does not allow."""
+        return self.n_tests - int(self.result.summary["n_untested"])
+
     @cached_property
     def adjusted(self) -> Floats:
         """(methods, tests): adjusted p-values."""
@@ -83,7 +97,7 @@ class Tested:
         families = table["pvalue"].to_numpy().reshape(len(self.methods), self.n_tests)
         return np.stack([adjust_pvalues(family, self.config.test.correction) for family in families])
 
-    @property
+    @cached_property
     def found(self) -> NDArray[np.bool_]:
         """(methods, tests): which are findings."""
         return np.asarray(self.adjusted <= self.config.test.alpha)
@@ -97,6 +111,23 @@ class Tested:
         what = f"at a false discovery rate of {test.alpha:g}" if rate else f"at a family-wise error of {test.alpha:g}"
         return f"influence their target differently{beyond}, {what} ({CORRECTIONS[test.correction]})"
 
+    def n_found(self, method: str) -> int:
+        return int(self.found[self.methods.index(method)].sum())
+
+    def level(self, method: str) -> float:
+        """Of the intervals that make up for the selection; NaN where nothing was found."""
+        return finding_level(self.config.test.correction, self.config.test.alpha, self.n_made, self.n_found(method))
+
+    def intervals(self, method: str) -> str:
+        """What the two intervals of a finding promise, in one line."""
+        level = self.level(method)
+        rate = self.config.test.correction in ("by", "bh")
+        text = level_text(level).replace(" ", "")
+        whom = f"As a finding ({text})" if level > MARGINAL else "It holds for findings too"
+        what = "the expected share of findings whose interval misses" if rate else "the chance that any interval misses"
+        most = f"{what} the effect is at most {self.config.test.alpha:g}"
+        return f"95% interval: for a pair named in advance. {whom}: {most}"
+
     def findings(self, method: str) -> Iterator[dict[str, Any]]:
         """The rows of one method's findings, read a group of rows at a time."""
         from pyarrow import parquet
@@ -105,15 +136,19 @@ class Tested:
         file = parquet.ParquetFile(self.result.folder / "tests.parquet")
         wanted, adjusted = np.zeros(len(self.methods) * self.n_tests, np.bool_), self.adjusted.ravel()
         wanted[place * self.n_tests : (place + 1) * self.n_tests] = self.found[place]
-        start = 0
+        start, level, n_found = 0, self.level(method), self.n_found(method)
         for number in range(file.num_row_groups):
             rows = slice(start, start + file.metadata.row_group(number).num_rows)
             start = rows.stop
             if not wanted[rows].any():
                 continue
-            part = file.read_row_group(number).filter(wanted[rows]).to_pylist()
-            for row, p in zip(part, adjusted[rows][wanted[rows]].tolist(), strict=True):
-                yield {**row, "pvalue_adjusted": p, "words": self._words(row)}
+            part = file.read_row_group(number).filter(wanted[rows])
+            effect, error, freedom = (part[name].to_numpy() for name in ("effect", "effect_se", "effect_df"))
+            low, high = effect_interval(effect, error, freedom, level)
+            added = zip(adjusted[rows][wanted[rows]].tolist(), low.tolist(), high.tolist(), strict=True)
+            for row, values in zip(part.to_pylist(), added, strict=True):
+                whole = {**row, **dict(zip(ADDED, values, strict=True))}
+                yield {**whole, "words": f"{self._words(whole)}{_as_finding(whole, n_found)}"}
 
     def classes(self, row: Row) -> set[str]:
         """Of all images of a test: the members of i and of j, and the target."""
@@ -124,7 +159,7 @@ class Tested:
 
     def _words(self, row: Row) -> str:
         interval = row["effect_low"], row["effect_high"]
-        effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], 0.95)
+        effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], MARGINAL)
         this, that = (
             " + ".join(f"{self._class(member) or 'image'} (train {member})" for member in row[name])
             for name in ("members_i", "members_j")
@@ -155,8 +190,9 @@ def finding_lines(
         if as_csv:
             yield from (_csv_line(_csv_values(row)) for row in rows)
             continue
-        count = int(tested.found[tested.methods.index(name)].sum())
-        yield f"{name}: {count:,} of {tested.n_tests:,} pairs {tested.promise}"
+        yield f"{name}: {tested.n_found(name):,} of {tested.n_made:,} pairs {tested.promise}"
+        if tested.n_found(name):
+            yield tested.intervals(name)
         if wanted_class is not None:
             yield f"{len(rows):,} of them with an image of class {wanted_class}"
         if rows:
@@ -169,7 +205,7 @@ def compare_lines(tested: Tested) -> Iterator[str]:
     found = tested.found.astype(np.int64)
     common = found @ found.T
     alone = (found * (found.sum(axis=0) == 1)).sum(axis=1)
-    yield f"Of {tested.n_tests:,} pairs, so many {tested.promise}:"
+    yield f"Of {tested.n_made:,} pairs, so many {tested.promise}:"
     yield ""
     header = ["method", "findings", "no other", *(f"also {method}" for method in tested.methods)]
     yield from _aligned([header, *_comparison(tested.methods, common, alone)], str.rjust)
@@ -180,7 +216,7 @@ def compare_lines(tested: Tested) -> Iterator[str]:
 
 
 def _untested(notes: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """What the tests of some methods could not see; these pairs stay in the family."""
+    """What stands in `note`: pairs that some methods could not see stay in the family, those not tested do not."""
     methods: dict[tuple[str, int], list[str]] = {}
     for method, counts in notes.items():
         for note, count in counts.items():
@@ -188,7 +224,8 @@ def _untested(notes: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     if methods:
         yield ""
     for (note, count), names in methods.items():
-        yield f"Counted, but not really tested: {count:,} pairs by {', '.join(names)} ({note})"
+        what = "Counted, but not really tested" if note in UNSEEN else "Note"
+        yield f"{what}: {count:,} pairs by {', '.join(names)} ({note})"
 
 
 def _comparison(methods: Sequence[str], common: Ints, alone: Ints) -> Iterator[list[str]]:
@@ -211,16 +248,25 @@ def _check(tested: Tested, method: str | None, wanted_class: str | None) -> None
 
 def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     """Two lines a finding: its numbers, and what they say."""
-    cells = [["no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval"]]
+    cells = [list(HEADER)]
     for row in rows:
         pvalues = [_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
-        effect = [f"{row['effect']:.3g}", f"{row['effect_low']:.3g} to {row['effect_high']:.3g}"]
-        cells.append([str(row["number"]), *tested.cells(row), *pvalues, *effect])
+        ends = [f"{row[f'effect_low{end}']:.3g} to {row[f'effect_high{end}']:.3g}" for end in ("", "_selected")]
+        cells.append([str(row["number"]), *tested.cells(row), *pvalues, f"{row['effect']:.3g}", *ends])
     header, *lines = _aligned(cells, str.ljust)
     yield header
     for row, line in zip(rows, lines, strict=True):
         yield line
         yield f"    {row['words']}"
+
+
+def _as_finding(row: Row, n_found: int) -> str:
+    """The interval that makes up for the selection, in the direction of the verb; nothing where it is the 95 % one."""
+    low, high = row["effect_low_selected"], row["effect_high_selected"]
+    if math.isnan(row["effect"]) or (low, high) == (row["effect_low"], row["effect_high"]):
+        return ""
+    low, high = (low, high) if row["effect"] >= 0 else (-high, -low)
+    return f"; {low:.3g} to {high:.3g} as {one_of(n_found)}"
 
 
 def _csv_values(row: Row) -> list[Any]:

@@ -19,6 +19,7 @@ FOLLOW_UP = (
     "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
     "for a clean confirmation, split them (--split, robustness.split)."
 )
+NAMED = "These p-values are valid if the pair was chosen before looking at these models; else they only describe."
 CONFIRMED = (
     "The finding was selected on the first half of the held-out models; all p-values here are of the second half."
 )
@@ -45,7 +46,7 @@ def explanation(summary: dict[str, Any]) -> str:
     if summary["split"]:
         return CONFIRMED
     selected = any(case["finding"] for case in summary["cases"])
-    return FOLLOW_UP if selected else "The pair was named beforehand, so its p-values are valid as they stand."
+    return FOLLOW_UP if selected else NAMED
 
 
 def _case(case: dict[str, Any], rows: Sequence[dict[str, Any]], summary: dict[str, Any]) -> Iterator[str]:

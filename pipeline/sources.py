@@ -7,7 +7,7 @@ copied into the store as bit-packed masks, float16 margins and images.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,17 +23,23 @@ from pipeline.files import file_digest, identity
 FORMAT = "datamodels-inf source 1"
 EMBEDDED = Path(__file__).parent / "embedded" / "digits"
 CHUNK_ROWS = 2048
+NAMED_ROWS = 5
+"""Of rows that a sentence names, so many."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a source. Masks are bits (n_train is then given) or bool; images may be missing."""
+    """The files of a source. Masks are bits (n_train is then given) or bool; images may be missing.
+
+    completed: a bool for each row, False where its model was not trained.
+    """
 
     masks: Path
     margins: Path
     n_train: int | None
     images: Path | None
     digests: Mapping[Path, str] = field(default_factory=dict)
+    completed: Path | None = None
 
 
 def find_files(source: Source) -> Files:
@@ -62,13 +68,19 @@ def _trained_files(folder: Path, images: Path | None) -> Files:
 
 
 def _released_files(folder: Path, source: Source) -> Files:
-    """MadryLab's layout: [cifar/]data/train_masks_50pct.npy and test_margins_50pct.npy."""
-    names = f"train_masks_{source.percent}pct.npy", f"test_margins_{source.percent}pct.npy"
-    for place in (folder, folder / "data", folder / "cifar" / "data"):
-        if all((place / name).is_file() for name in names):
-            return Files(place / names[0], place / names[1], None, source.images)
+    """MadryLab's layouts: [cifar/]data/train_masks_50pct.npy and test_margins_50pct.npy, as released; or masks.npy and
+    margins.npy, as the trainer leaves them, with _completed.npy.
+    """
+    released = f"train_masks_{source.percent}pct.npy", f"test_margins_{source.percent}pct.npy"
+    for names in (released, ("masks.npy", "margins.npy")):
+        for place in (folder, folder / "data", folder / "cifar" / "data"):
+            if all((place / name).is_file() for name in names):
+                completed = place / "_completed.npy"
+                found = Files(place / names[0], place / names[1], None, source.images)
+                return replace(found, completed=completed if completed.is_file() else None)
     raise BadInputError(
-        f"source.folder {folder} holds no {names[0]} with {names[1]}, nor a set made by datamodels-inf train."
+        f"source.folder {folder} holds no {released[0]} with {released[1]}, no masks.npy with margins.npy, nor a set "
+        "made by datamodels-inf train."
     )
 
 
@@ -78,7 +90,8 @@ def fingerprint(source: Source) -> dict[str, Any]:
         return {"embedded": file_digest(EMBEDDED / "manifest.json")}
     files = find_files(source)
     found = {}
-    for name, path in (("masks", files.masks), ("margins", files.margins), ("images", files.images)):
+    parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
+    for name, path in parts.items():
         if path is not None:
             if not path.exists():
                 raise BadInputError(f"{path} does not exist; the source is not complete.")
@@ -98,17 +111,30 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
             f"{files.margins} must hold floats of shape ({len(masks)}, n_targets), one row per mask, "
             f"but it holds {margins.dtype} of shape {margins.shape}."
         )
-    kept = _kept_rows(source, len(masks))
+    finished = _finished_rows(files, len(masks))
+
+    def bits(rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        return masks[rows] if files.n_train is not None else _pack(files.masks, masks[rows])
+
+    groups = _equal_masks(bits, finished, n_train) if source.group_by_mask else Groups.single(finished)
+    kept = _kept(source, len(groups), "different masks" if source.group_by_mask else "models")
+    dtype = np.result_type(margins.dtype, np.float32) if source.group_by_mask else margins.dtype
+    empty: list[int] = []
     with (
         _new(out / "masks.npy", np.dtype(np.uint8), (len(kept), (n_train + 7) // 8)) as masks_out,
-        _new(out / "margins.npy", margins.dtype, (len(kept), margins.shape[1])) as margins_out,
+        _new(out / "margins.npy", dtype, (len(kept), margins.shape[1])) as margins_out,
     ):
         for start in range(0, len(kept), CHUNK_ROWS):
-            rows = kept[start : start + CHUNK_ROWS]
-            bits = masks[rows] if files.n_train is not None else _pack(files.masks, masks[rows])
-            masks_out.write(np.ascontiguousarray(bits).tobytes())
-            margins_out.write(_finite(files.margins, margins[rows]).tobytes())
-            progress(len(rows))
+            some = kept[start : start + CHUNK_ROWS]
+            first = groups.first(some)
+            chunk = np.ascontiguousarray(bits(first))
+            empty += first[~chunk.any(axis=1)].tolist()
+            masks_out.write(chunk.tobytes())
+            rows = groups.rows(some)
+            means = groups.averaged(some, _finite(files.margins, margins[rows])).astype(dtype, copy=False)
+            margins_out.write(np.ascontiguousarray(means).tobytes())
+            progress(len(some))
+    refuse_empty(str(files.masks), empty)
     return {
         "n_models": len(kept),
         "n_train": n_train,
@@ -117,17 +143,92 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
         "margins_file": "margins.npy",
         "fit": [0, source.fit_rows],
         "held_out": [source.fit_rows, len(kept)],
+        "n_unfinished": len(masks) - len(finished),
+        "n_repeated": len(finished) - len(groups),
     }
 
 
-def _kept_rows(source: Source, n_models: int) -> NDArray[np.int64]:
-    if source.fit_rows + source.held_out_rows > n_models:
+def refuse_empty(name: str, rows: Sequence[int]) -> None:
+    """A model that was trained on nothing is no model: its row was never filled."""
+    if rows:
+        more = f" and {len(rows) - NAMED_ROWS} more" if len(rows) > NAMED_ROWS else ""
+        raise BadInputError(
+            f"{name} holds masks without any image, in row{'s' if len(rows) > 1 else ''} "
+            f"{', '.join(map(str, rows[:NAMED_ROWS]))}{more}: were these models trained? Drop the rows, or put a "
+            "_completed.npy beside the masks, False where a model was not trained."
+        )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows that are made one: `order` holds the rows group by group, and group g begins at bounds[g]."""
+
+    order: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def single(cls, rows: NDArray[np.int64]) -> Groups:
+        return cls(rows, np.arange(len(rows) + 1))
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def first(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first row of each of these groups."""
+        return self.order[self.bounds[groups]]
+
+    def rows(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All rows of these groups, group by group."""
+        if len(self) == len(self.order):
+            return self.order[groups]
+        return np.concatenate([self.order[self.bounds[g] : self.bounds[g + 1]] for g in groups.tolist()])
+
+    def averaged(self, groups: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+        """The mean of each group, of `values` of its rows; a group of one row is left as it is, to the bit."""
+        sizes = self.bounds[groups + 1] - self.bounds[groups]
+        if (sizes == 1).all():
+            return values
+        starts = np.cumsum(sizes) - sizes
+        sums: NDArray[np.float64] = np.add.reduceat(values.astype(np.float64), starts, axis=0)
+        return sums / sizes[:, None]
+
+
+def _equal_masks(
+    bits: Callable[[NDArray[np.int64]], NDArray[np.uint8]], rows: NDArray[np.int64], n_train: int
+) -> Groups:
+    """The rows by their masks, in the order in which a mask is seen first."""
+    from datamodels_inf.masks import PackedMasks, row_hashes
+
+    chunks = (rows[start : start + CHUNK_ROWS] for start in range(0, len(rows), CHUNK_ROWS))
+    hashes = np.concatenate([row_hashes(PackedMasks(bits(chunk), n_train)) for chunk in chunks])
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    seen = first[group]  # Of each row, the first with its mask.
+    order = np.argsort(seen, kind="stable")
+    starts = np.flatnonzero(np.diff(seen[order], prepend=-1))
+    return Groups(rows[order], np.append(starts, len(rows)))
+
+
+def _finished_rows(files: Files, n_models: int) -> NDArray[np.int64]:
+    """The rows whose models were trained."""
+    if files.completed is None:
+        return np.arange(n_models)
+    completed = _open(files.completed)
+    if completed.shape != (n_models,) or completed.dtype.kind not in "bui" or not np.isin(completed, (0, 1)).all():
+        raise BadInputError(
+            f"{files.completed} must hold {n_models} booleans, one per mask, but it holds {completed.dtype} of shape "
+            f"{completed.shape}."
+        )
+    return np.flatnonzero(completed)
+
+
+def _kept(source: Source, count: int, what: str) -> NDArray[np.int64]:
+    """The first for the fit, the last for the test."""
+    if source.fit_rows + source.held_out_rows > count:
         raise BadInputError(
             f"source.fit_rows = {source.fit_rows} and source.held_out_rows = {source.held_out_rows} overlap: there are "
-            f"only {n_models} models, and testing on rows that the fit has seen is leakage; lower one of them."
+            f"only {count} {what}, and testing on rows that the fit has seen is leakage; lower one of them."
         )
-    first, last = np.arange(source.fit_rows), np.arange(n_models - source.held_out_rows, n_models)
-    return np.concatenate([first, last])
+    return np.concatenate([np.arange(source.fit_rows), np.arange(count - source.held_out_rows, count)])
 
 
 def _open(path: Path) -> NDArray[Any]:

@@ -90,12 +90,11 @@ def naive_welch(a, b, confidence):
     estimate = float(means[0] - means[1])
     if min(a.size, b.size) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return estimate, -np.inf, np.inf
-    parts = [
+    variance = sum(
         sum((Fraction(value) - mean) ** 2 for value in side) / (side.size - 1) / side.size
         for side, mean in zip((a, b), means, strict=True)
-    ]
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (a.size - 1) + parts[1] ** 2 / (b.size - 1))
-    half = student.ppf(0.5 + confidence / 2, float(freedom)) * math.sqrt(sum(parts))
+    )
+    half = student.ppf(0.5 + confidence / 2, min(a.size, b.size) - 1) * math.sqrt(variance)
     return estimate, estimate - half, estimate + half
 
 

@@ -10,7 +10,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from datamodels_inf.shift import check_exchangeable
+from datamodels_inf import check_exchangeable
 from pipeline.report import Content, DatamodelQuality, Images, Row
 from pipeline.report.content import MaskCheck
 from pipeline.report.reruns import Agreement, Alike, Case, Rerun, Robustness
@@ -76,7 +76,8 @@ def make_row(k=0, finding=True, **changes):
     theta = [float(v) for v in rng.normal(0, 0.1, 2)]
     row = Row(
         "paired", i, j, target, *(NAMES[v % 3] for v in (i, j, target)), float(rng.uniform(0.4, 0.6)), p,
-        min(1.0, 9.0 * p), finding, *theta, effect, effect - half, effect + half, "",
+        min(1.0, 9.0 * p), finding, *theta, effect, effect - half, effect + half, half / 1.96, 400.0,
+        *((effect - 1.8 * half, effect + 1.8 * half) if finding else ()),
     )  # fmt: skip
     return dataclasses.replace(row, **changes)
 

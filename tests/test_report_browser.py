@@ -25,6 +25,7 @@ from report_content import (
 )
 
 from datamodels_inf import PackedMasks
+from datamodels_inf.comparison import halves
 from datamodels_inf.datamodel import Datamodel
 from pipeline.report import write_report
 from pipeline.report.content import Coding
@@ -47,7 +48,9 @@ def full_content(rows, **changes):
     masks = PackedMasks.from_bool(rng.random((200, 12)) < 0.5)
     margins = rng.normal(size=(200, 12)).astype(np.float16)
     weights = Datamodel(rng.normal(0, 0.2, (12, 12)), np.zeros(12), np.full(12, np.nan))
-    held_out = HeldOut(masks, lambda targets: margins[:, targets], weights, np.arange(12))
+    held_out = HeldOut(
+        masks, lambda targets: margins[:, targets], weights, np.arange(12), halves(len(margins), "permuted", 0)
+    )
     content = make_content(
         rows,
         quality=make_quality(np.linspace(0.2, 0.8, 12)),
@@ -288,6 +291,10 @@ def test_numbers_on_the_page_are_those_of_the_file(visit, folders, name):
     true = np.array([[float(line[name]) for name in ("effect", "effect_low", "effect_high")] for line in lines])
     wrong = np.abs(np.array([[value_of(text) for text in texts] for texts in effects]) - true)
     assert (wrong <= 0.051 * (true[:, 2:] - true[:, 1:2])).all()
+    if name != "sample" or "effect_low_selected" in lines[0]:
+        longer = np.array([[value_of(text) for text in row[10].split(" to ")] for row in rows])
+        ends = np.array([[float(line[f"effect_{end}_selected"]) for end in ("low", "high")] for line in lines])
+        assert (np.abs(longer - ends) <= 0.051 * (true[:, 2:] - true[:, 1:2])).all()
     for card in page.locator("article[id]").all()[:40]:
         line = lines[int(card.get_attribute("id").removeprefix("finding-")) - 1]
         p, adjusted = card.locator(".p b").inner_text(), card.locator(".p span").inner_text()

@@ -10,7 +10,7 @@ from report_content import make_content, make_masks, make_quality, make_row, mak
 from scipy.stats import binom
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
-from datamodels_inf.comparison import swap_columns
+from datamodels_inf.comparison import halves, swap_columns
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.power import detectable_effect, plan
 from pipeline.report import mask_view
@@ -38,7 +38,8 @@ def held_out():
     y = (masks @ weight + bias + rng.normal(0, 0.3, (301, 2))).astype(np.float16)
     datamodel = Datamodel(weight, bias, np.full(2, np.nan))
     place = {3: 0, 8: 1}
-    asked = HeldOut(PackedMasks.from_bool(masks), lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS)
+    packed, rows = PackedMasks.from_bool(masks), halves(301, "permuted", 0)
+    asked = HeldOut(packed, lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS, rows)
     return asked, masks, y.astype(np.float64), weight.astype(np.float64), bias
 
 
@@ -47,8 +48,8 @@ def naive_samples(method, masks, y, theta, bias, left, right):
     pair = np.array([left, right])
     score = SquaredResidual(theta, bias)
     if method in ("swap", "swap-exact"):
-        h = len(y) // 2
-        return score(masks[:h], y[:h]), score(swap_columns(masks[h : 2 * h], pair), y[h : 2 * h])
+        first, second = halves(len(y), "permuted", 0)
+        return score(masks[first], y[first]), score(swap_columns(masks[second], pair), y[second])
     if method == "paired":
         d = np.array([float((score(masks, y) - score(swap_columns(masks, pair), y))[m]) for m in range(len(y))])
         d = d[(masks[:, left] != masks[:, right]).any(axis=1)]

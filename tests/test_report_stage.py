@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from report_content import Page, check_self_contained
+from scipy.stats import t
 
 from datamodels_inf import SquaredResidual
 from pipeline.config import load_config
@@ -93,6 +94,34 @@ def test_open_hands_the_page_to_the_browser(run, tmp_path):
 def test_without_a_browser_open_says_where_the_page_is(run):
     output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER="", DISPLAY="", WAYLAND_DISPLAY="", PATH="/nowhere")
     assert output.endswith(f"no browser was found; open {run / 'reports' / 'digits' / 'index.html'}\n")
+
+
+@pytest.mark.parametrize(("correction", "left_out"), [
+    ("by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
+    ("bh", lambda m, found: min(0.05, 0.2 * found / m)),
+    ("holm", lambda m, found: 0.2 / m),
+    ("bonferroni", lambda m, found: 0.2 / m),
+])  # fmt: skip
+def test_findings_get_the_interval_that_makes_up_for_the_selection(run, tmp_path, correction, left_out):
+    """Each method is a family of its own, and tests that were not made are not counted."""
+    [stage] = (run / "data" / "test").iterdir()
+    table = parquet.read_table(stage / "tests.parquet")
+    p = table["pvalue"].to_numpy().copy()
+    place = table.column_names.index("pvalue")
+    p[:7] = np.nan
+    parquet.write_table(table.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
+    config = load_config("digits", ['test.method=["swap", "contrast"]', f"test.correction={correction}"])
+    rows = report._rows(config, tmp_path / "tests.parquet")
+    for method, unmade in (("swap", 7), ("contrast", 0)):
+        tests = [row for row in rows if row.method == method]
+        found = [row for row in tests if row.finding]
+        share = left_out(len(tests) - unmade, len(found))
+        assert 0 < len(found) < len(tests)
+        for row in found:
+            half = t.isf(share / 2, row.effect_df) * row.effect_se
+            ends = row.effect_low_selected, row.effect_high_selected
+            assert ends == pytest.approx((row.effect - half, row.effect + half), rel=1e-7)
+        assert all(np.isnan([r.effect_low_selected, r.effect_high_selected]).all() for r in tests if not r.finding)
 
 
 def test_groups_and_informative_models_are_read_where_the_table_has_them(run, tmp_path):

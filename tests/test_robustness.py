@@ -278,7 +278,7 @@ def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_p
     command = ("robustness", *options, "--pair", "cat:3", "7", "--n-targets", "2", "--neighbours", "3")
     out = ok(tmp_path, *command)
     assert "Pair: training image 3 against 7, contrast, by pixels" in out
-    assert "valid as they stand" in out
+    assert "valid if the pair was chosen before looking at these models" in out
     (manifest,) = (tmp_path / "data" / "robustness").glob("*/manifest.json")
     case = json.loads(manifest.read_text())["summary"]["cases"][0]
     lines = out.splitlines()

@@ -1,9 +1,17 @@
-"""τ_X: the Gaussian formula against the true distance, and the check of masks against laws that break it."""
+"""τ_X: the Gaussian formula against the true distance, and the look at the marginals of real-valued features."""
 
 import numpy as np
 import pytest
 
-from datamodels_inf import check_exchangeable, tau_x_gaussian
+from datamodels_inf import (
+    AbsoluteResidual,
+    paired_swap_test,
+    paired_swap_test_many,
+    swap_test,
+    swap_test_many,
+    tau_x_gaussian,
+)
+from datamodels_inf.shift import check_marginals
 
 
 def test_zero_for_exchangeable_gaussians():
@@ -52,78 +60,65 @@ def test_bad_gaussians(mean, cov, sentence):
         tau_x_gaussian(mean, cov, 0, 1)
 
 
-def fixed_size(rng, n, d, m):
-    return rng.random((n, d)).argsort(axis=1) < m
+# Real-valued features: the library cannot know τ_X.
 
 
-def test_detects_the_law():
+def features(seed=0, n=2000):
+    """Columns 0 to 3 share a law, 4 is shifted, 5 is wider, 6 is −column 0, 7 a copy of column 0 with noise."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, 8))
+    x[:, 4] += 0.5
+    x[:, 5] *= 1.6
+    x[:, 6] = -x[:, 0]
+    x[:, 7] = (x[:, 0] + 0.1 * x[:, 7]) / np.sqrt(1.01)
+    return x, rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("j", (4, 5))
+@pytest.mark.parametrize("test", (swap_test, paired_swap_test))
+def test_columns_of_different_laws_are_refused(test, j):
+    x, y = features()
+    score = AbsoluteResidual(np.arange(8.0))
+    with pytest.raises(ValueError, match=f"`tau_x` must be given: columns 0 and {j} .*`tau_x_gaussian`.*tau_x=0.0"):
+        test(x, y, 0, j, score=score)
+    with pytest.raises(ValueError, match="`tau_x` must be given: columns 3 and"):
+        test(x, y, [0, 3], [1, j], score=score)
+    assert test(x, y, 0, j, score=score, tau_x=0.0).pvalue == test(x, y, j, 0, score=score, tau_x=0.0).pvalue
+    assert test(x, y, 0, j, score=score, tau_x=0.4).pvalue >= test(x, y, 0, j, score=score, tau_x=0.0).pvalue
+    for k in (1, 6, 7):  # Exchangeable, however they depend on each other.
+        test(x, y, 0, k, score=score)
+
+
+@pytest.mark.parametrize("test", (swap_test_many, paired_swap_test_many))
+def test_one_bad_pair_among_many_is_named(test):
+    x, y = features()
+    with pytest.raises(ValueError, match="columns 2 and 5"):
+        test(x, y, [(0, 1), (2, 5), (1, 3)], score=AbsoluteResidual(np.arange(8.0)))
+
+
+@pytest.mark.parametrize("kind", (bool, int, float))
+def test_masks_are_the_business_of_another_check(kind):
     rng = np.random.default_rng(0)
-    fixed = check_exchangeable(fixed_size(rng, 500, 40, 20))
-    assert (fixed.law, fixed.smallest, fixed.largest, fixed.proportion) == ("fixed-size", 20, 20, 0.5)
-    bernoulli = check_exchangeable(rng.random((500, 40)) < 0.3)
-    assert bernoulli.law == "bernoulli"
-    assert bernoulli.proportion == pytest.approx(0.3, abs=0.02)
-    for report in (fixed, bernoulli):
-        assert report.ok
-        assert report.tau_x == 0.0
-        assert report.reasons == ()
+    x = (rng.random((2000, 3)) < [0.2, 0.5, 0.8]).astype(kind)
+    assert swap_test(x, rng.standard_normal(2000), 0, 2, score=AbsoluteResidual([0.0, 1.0, 2.0])).pvalue <= 1.0
 
 
-@pytest.mark.parametrize("law", ("fixed", "bernoulli"))
-def test_false_alarms_are_rare(law):
-    rng = np.random.default_rng(1)
-    draw = (lambda: fixed_size(rng, 100, 30, 15)) if law == "fixed" else (lambda: rng.random((100, 30)) < 0.5)
-    alarms = sum(not check_exchangeable(draw(), alpha=0.05).ok for _ in range(600))
-    assert alarms <= 600 * 0.05 + 5 * np.sqrt(600 * 0.05 * 0.95)
+def test_the_look_at_marginals_keeps_its_level(monkeypatch):
+    """At a level of 0.05 instead of 1e-6, for columns that depend on each other in every way."""
+    monkeypatch.setattr("datamodels_inf.shift.MARGINALS", 0.05)
+    refused = {1: 0, 6: 0, 7: 0}
+    for seed in range(400):
+        x, _ = features(seed, n=200)
+        for j in refused:
+            try:
+                check_marginals(x, np.array([[[0], [j]]]))
+            except ValueError:
+                refused[j] += 1
+    assert max(refused.values()) <= 400 * 0.05 + 4 * np.sqrt(400 * 0.05)
 
 
-def test_a_favoured_column_is_found():
-    rng = np.random.default_rng(2)
-    masks = rng.random((1000, 50)) < 0.5
-    masks[:, 17] = rng.random(1000) < 0.65
-    report = check_exchangeable(masks)
-    assert not report.ok
-    assert report.column == 17
-    assert np.isnan(report.tau_x)
-    assert "column 17" in report.reasons[0]
-
-
-def test_a_neglected_column_is_found():
-    rng = np.random.default_rng(2)
-    masks = rng.random((1000, 50)) < 0.5
-    masks[:, 3] = rng.random(1000) < 0.35
-    report = check_exchangeable(masks)
-    assert (report.ok, report.column) == (False, 3)
-
-
-def test_the_law_of_duplicates():
-    """Masks of 2 of 40 images: 780 of them, so 100 rows repeat some; the check knows that, also for few repeats."""
-    rng = np.random.default_rng(4)
-    report = check_exchangeable(fixed_size(rng, 100, 40, 2))
-    assert report.n_duplicates > 0
-    assert report.ok
-    large = fixed_size(rng, 100, 40, 20)
-    large[1] = large[0]
-    assert not check_exchangeable(large).ok
-
-
-def test_duplicated_rows_are_found_but_not_where_chance_makes_them():
-    rng = np.random.default_rng(3)
-    masks = rng.random((1000, 60)) < 0.5
-    masks[500] = masks[3]
-    report = check_exchangeable(masks)
-    assert (report.ok, report.n_duplicates) == (False, 1)
-    assert "1 of 1000 masks repeat" in report.reasons[0]
-    few_columns = check_exchangeable(rng.random((1000, 6)) < 0.5)
-    assert few_columns.ok
-    assert few_columns.n_duplicates > 900
-
-
-@pytest.mark.parametrize("masks", (np.zeros(3), np.zeros((0, 3)), [[0, 2]], [[0.5, 1]]))
-def test_bad_masks(masks):
-    with pytest.raises(ValueError, match="`masks` must"):
-        check_exchangeable(masks)
-
-
-def test_integer_masks_are_fine():
-    assert check_exchangeable((np.random.default_rng(0).random((50, 20)) < 0.5).astype(int)).ok
+@pytest.mark.parametrize("tau_x", (-0.1, np.nan, "0"))
+def test_bad_tau_x(tau_x):
+    x, y = features()
+    with pytest.raises(ValueError, match="`tau_x` must be"):
+        swap_test(x, y, 0, 1, score=AbsoluteResidual(np.arange(8.0)), tau_x=tau_x)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from naive import naive_exact_pvalue, naive_paired_counts, naive_swap_counts
-from scipy.stats import binomtest, wilcoxon
+from scipy.stats import binom, binomtest, wilcoxon
 
 import datamodels_inf as di
 from datamodels_inf import (
@@ -17,6 +17,7 @@ from datamodels_inf import (
     swap_test,
     swap_test_many,
 )
+from datamodels_inf.comparison import Comparison, Sample, halves
 
 SCORES = {
     "squared": lambda theta: SquaredResidual(theta, 0.25),
@@ -50,13 +51,15 @@ def test_every_path_equals_the_naive_reference(kind, score, size, seed):
     fast = SCORES[score](theta)
     pairs = np.array([[i, j]]) if size == "group" else np.array([[i, j], [1, 0], [11, 2]])
 
-    wins, ties = naive_swap_counts(x, y, i, j, fast)
-    one = swap_test(x, y, i, j, score=fast, rng=3)
-    assert (one.n, one.n_ties) == (60, ties)
-    assert wins <= round(one.statistic * 30) <= wins + ties
-    assert one == swap_test(x, y, i, j, score=lambda a, b: fast(a, b), rng=3)
-    assert one == swap_test_many(x, y, pairs, score=fast, rng=3)[0]
-    assert one == swap_test_many(x, y, pairs, score=lambda a, b: fast(a, b), rng=3)[0]
+    for order in ("given", "permuted"):
+        rows = np.concatenate(halves(61, order, 3))
+        wins, ties = naive_swap_counts(x[rows], y[rows], i, j, fast)
+        one = swap_test(x, y, i, j, score=fast, order=order, rng=3)
+        assert (one.n, one.n_ties) == (60, ties)
+        assert wins <= round(one.statistic * 30) <= wins + ties
+        assert one == swap_test(x, y, i, j, score=lambda a, b: fast(a, b), order=order, rng=3)
+        assert one == swap_test_many(x, y, pairs, score=fast, order=order, rng=3)[0]
+        assert one == swap_test_many(x, y, pairs, score=lambda a, b: fast(a, b), order=order, rng=3)[0]
 
     wins, ties = naive_paired_counts(x, y, i, j, fast)
     one = paired_swap_test(x, y, i, j, score=fast, rng=3)
@@ -260,8 +263,6 @@ def test_columns_of_bits_and_columns_of_numbers_count_alike(n, score):
 @pytest.mark.parametrize("score", SCORES)
 def test_the_sweep_counts_what_a_pass_over_the_rows_counts(score, paired):
     """Hundreds of different θ̂_i − θ̂_j, with ties among the rows that move up, that move down and that stay."""
-    from datamodels_inf.comparison import Comparison, Sample
-
     rng = np.random.default_rng(11)
     n, d = 700, 300
     x = rng.random((n, d)) < 0.5
@@ -269,8 +270,9 @@ def test_the_sweep_counts_what_a_pass_over_the_rows_counts(score, paired):
     y = rng.choice([-1.0, 1.0], n) if score == "margin" else x @ theta + rng.integers(-8, 9, n) / 8.0
     pairs = rng.choice(d, (5000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]].reshape(-1, 2, 1)
+    rows = None if paired else halves(n, "permuted", 3)
     bits, numbers = (
-        Comparison(Sample.of(features, y), SCORES[score](theta), paired=paired) for features in (x, x.astype(float))
+        Comparison(Sample.of(features, y), SCORES[score](theta), halves=rows) for features in (x, x.astype(float))
     )
     swept, passed = (comparison.count_many(pairs, 3, 1) for comparison in (bits, numbers))
     for name in ("wins", "ties", "coins"):
@@ -330,10 +332,40 @@ def test_results_are_structured():
 
 def test_odd_sample_is_dropped():
     x, y, theta = data("gaussian", 3, n=101)
+    score = SquaredResidual(theta)
     y[-1] = 1e9
-    assert swap_test(x, y, 0, 1, score=SquaredResidual(theta)) == swap_test(
-        x[:100], y[:100], 0, 1, score=SquaredResidual(theta)
+    assert swap_test(x, y, 0, 1, score=score, order="given") == swap_test(
+        x[:100], y[:100], 0, 1, score=score, order="given"
     )
+    assert swap_test(x, y, 0, 1, score=score).n == 100
+
+
+def test_the_halves_share_no_row_and_depend_on_the_seed():
+    for n in (60, 61):
+        first, second = halves(n, "permuted", 0)
+        assert len(first) == len(second) == len(np.unique([*first, *second])) // 2 == 30
+        assert halves(n, "given", 5)[0].tolist() == list(range(30))
+    assert halves(60, "permuted", 0)[0].tolist() == halves(60, "permuted", 0)[0].tolist()
+    assert halves(60, "permuted", 0)[0].tolist() != halves(60, "permuted", 1)[0].tolist()
+    x, y, theta = data("bool", 3, n=400)
+    score = SquaredResidual(theta)
+    assert len({swap_test(x, y, 0, 1, score=score, rng=seed).statistic for seed in range(8)}) > 1
+    with pytest.raises(ValueError, match="`order` must be one of 'permuted', 'given'"):
+        swap_test(x, y, 0, 1, score=score, order="sorted")
+
+
+def test_rows_of_different_laws_keep_the_level_when_permuted():
+    """The noise grows sixfold along the rows: the given order finds a difference that is none."""
+    rejected = {"given": 0, "permuted": 0}
+    for seed in range(2000):
+        rng = np.random.default_rng(seed)
+        x = rng.random((100, 4)) < 0.5
+        y = x[:, 0] * 1.0 + x[:, 1] + np.geomspace(1, 6, 100) * rng.standard_normal(100)
+        for order in rejected:
+            result = swap_test(x, y, 0, 1, score=SquaredResidual([1, 0, 0, 0]), pvalue="exact", order=order, rng=seed)
+            rejected[order] += result.reject(0.05)
+    assert rejected["permuted"] <= binom.ppf(1 - 1e-6, 2000, 0.05)
+    assert rejected["given"] > 1000
 
 
 X, Y, THETA = data("gaussian", 0)
@@ -441,8 +473,8 @@ def test_bad_scores(make, sentence):
 
 
 @pytest.mark.parametrize("run", (
-    lambda x, y, s: swap_test(x, y, 0, 1, score=s).n_ties,
-    lambda x, y, s: swap_test_many(x, y, [(0, 1)], score=s).n_ties[0],
+    lambda x, y, s: swap_test(x, y, 0, 1, score=s, order="given").n_ties,
+    lambda x, y, s: swap_test_many(x, y, [(0, 1)], score=s, order="given").n_ties[0],
 ))  # fmt: skip
 def test_rounding_does_not_decide_ties(run):
     """Sample m + h is the swap of sample m, so every comparison is a tie, though some sums round differently.

@@ -14,12 +14,13 @@ from pyarrow import parquet
 from test_pipeline import COMMAND, ok, released, states
 
 from datamodels_inf import SquaredResidual, contrast, paired_swap_test, swap_test
+from datamodels_inf.contrast import effect_interval
 from datamodels_inf.designs import Pairs
 from pipeline.config import load_config
 from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
-from pipeline.stages.pair_chunks import NOTES
+from pipeline.stages.pair_chunks import EFFECTS, NOTES
 from pipeline.stages.tests_table import write_tests
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")
@@ -122,6 +123,8 @@ def test_a_list_with_groups_agrees_with_the_library(pipeline, source, tmp_path):
         assert (row["theta_i"], row["theta_j"]) == pytest.approx((theta[i].sum(), theta[j].sum()))
         assert (row["effect"], row["n_informative"]) == (pytest.approx(effect.estimate), effect.n_informative)
         assert (row["effect_low"], row["effect_high"]) == pytest.approx(effect.interval)
+        again = effect_interval(*(np.array(row[name]) for name in ("effect", "effect_se", "effect_df")), 0.95)
+        assert again == pytest.approx(effect.interval)
         assert row["class_i"] == ("cat", "dog")[i[0] % 2]
         assert row["class_target"] == "dog"
 
@@ -214,24 +217,29 @@ def test_what_was_not_tested_is_marked_and_stays_in_the_family(pipeline, source,
     for method in METHODS:
         assert notes[method, 1, 3] == ("" if method == "contrast" else NOTES[1])
         assert notes[method, 1, 4] == ""
-        assert notes[method, 6, second[0]] == (NOTES[2] if method == "contrast" else "")
+        assert notes[method, 6, second[0]] == (NOTES[2] if method == "contrast" else NOTES[4])
     x, _ = held_out(source)
     assert not (x[:, first].all(1) & ~x[:, second].any(1)).any()  # So there is really nothing to compare.
     (row,) = (r for r in rows_of(result) if (r["method"], len(r["members_i"])) == ("contrast", 6))
     assert (row["pvalue"], row["n_informative"]) == (1.0, 0)
-    assert result.summary["notes"] == {**{m: {NOTES[1]: 1} for m in METHODS[:3]}, "contrast": {NOTES[2]: 1}}
+    assert result.summary["notes"] == {
+        **{m: {NOTES[1]: 1, NOTES[4]: 1} for m in METHODS[:3]},
+        "contrast": {NOTES[2]: 1},
+    }
 
 
 def test_an_image_that_no_mask_tells_from_another_is_marked(pipeline, source, tmp_path):
-    """Two images that are always in together, which the check of the masks' columns does not see."""
+    """Two images that are always in together: the check of the masks names them, and the user goes on."""
     folder = tmp_path / "twins"
     shutil.copytree(source, folder)
     masks = np.load(folder / "data" / "train_masks_50pct.npy")
     masks[:, 1] = masks[:, 0]
     np.save(folder / "data" / "train_masks_50pct.npy", masks)
     (tmp_path / "pairs.csv").write_text("i,j,target\n0,1,1\n")
-    run = pipeline(f"source.folder={folder}", "test.design=list", f"test.file={tmp_path / 'pairs.csv'}", FOUR)
-    tests = rows_of(run.run("test"))
+    design = f"source.folder={folder}", "test.design=list", f"test.file={tmp_path / 'pairs.csv'}", FOUR
+    with pytest.raises(BadInputError, match="columns 0 and 1 are both in or both out in 100 of 100"):
+        pipeline(*design).run("test")
+    tests = rows_of(pipeline(*design, "test.allow_unexchangeable=true").run("test"))
     assert [r["note"] for r in tests] == [NOTES[2]] * 4
 
 
@@ -269,7 +277,7 @@ def test_a_large_table_is_written_in_little_memory(tmp_path):
     triples = np.stack([rng.integers(0, 500, n), rng.integers(500, 1000, n), np.sort(rng.integers(0, 50, n))], axis=1)
     pairs = Pairs.of_triples(triples, "list")
     labels = Labels(np.arange(1000) % 2, np.arange(50) % 2, ("cat", "dog"))
-    shared = ("theta_i", "theta_j", "effect", "effect_low", "effect_high")
+    shared = ("theta_i", "theta_j", *EFFECTS)
     chunks = []
     for start in range(0, n, step):
         columns = {name: rng.random(step) for name in shared} | {"n_informative": np.full(step, start)}

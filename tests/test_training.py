@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.train import Recipe, draw_masks
 from pipeline.cache import file_digest
@@ -139,6 +140,26 @@ def test_cifar10_images(tmp_path):
     images = ImageSet.load(tmp_path / "set" / "images.npz")
     assert images.train.shape == (50, 32, 32, 3)
     assert "dog" in images.class_names
+
+
+@pytest.mark.skipif(not MINI.exists(), reason="the CIFAR-10 sample beside the project is not there")
+@pytest.mark.parametrize("law", ("fixed-size", "bernoulli"))
+def test_masks_of_a_cifar10_training_pass_the_check(tmp_path, law):
+    size = ("--train", 200, "--targets", 10, "--models", 400, "--steps", 1, "--architecture", "softmax", "--law", law)
+    done = call(tmp_path, "--dataset", "cifar10", "--images", MINI, "--out", "set", *size)
+    assert done.returncode == 0, done.stderr
+    masks = PackedMasks(np.load(tmp_path / "set" / "masks.npy"), 200)
+    labels = ImageSet.load(tmp_path / "set" / "images.npz").train_labels
+    report = check_exchangeable(masks[100:], labels=labels, fit_masks=masks[:100])
+    assert (report.law, report.ok) == (law, True)
+
+
+@pytest.mark.parametrize("rows", (4000, 1000))
+def test_the_embedded_masks_pass_the_check(rows):
+    masks = PackedMasks(np.load(EMBEDDED / "masks.npy"), 400)
+    labels = ImageSet.load(EMBEDDED / "images.npz").train_labels
+    report = check_exchangeable(masks[-rows:], labels=labels, fit_masks=masks[:-rows])
+    assert (report.law, report.reasons) == ("fixed-size", ())
 
 
 @pytest.mark.parametrize(("arguments", "part"), [

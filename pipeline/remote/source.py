@@ -23,6 +23,8 @@ from pipeline.remote.s3 import Place, S3Object, make_client
 
 USD_PER_GB = 0.09
 SPARE_BYTES = 200 * 10**6
+CODING_SHARE = 50
+LEAST_CODING_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -131,13 +133,15 @@ def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
         )
     fit, held_out = _row_ranges(source, masks.n_rows)
     wanted = (fit, held_out) if config.fit.needs_rows else (held_out,)
+    coding = held_out[0], held_out[0] + (0 if config.fit.needs_rows else _coding_rows(held_out[1] - held_out[0]))
     needs = [Need("masks", remotes.masks, masks_need, wanted), Need("margins", remotes.margins, margins_need, wanted)]
     facts: dict[str, Any] = {
         "n_models": source.fit_rows + source.held_out_rows,
         "n_train": masks.n_columns,
         "n_targets": margins.n_columns,
         "fit": list(fit) if config.fit.needs_rows else [0, 0],
-        "held_out": list(held_out),
+        "coding": list(coding),
+        "held_out": [coding[1], held_out[1]],
         "columns": columns,
     }
     if remotes.weights is not None:
@@ -206,6 +210,11 @@ def _row_ranges(source: Source, n_rows: int) -> tuple[Interval, Interval]:
             f"only {n_rows} models, and testing on rows that the fit has seen is leakage; lower one of them."
         )
     return (0, source.fit_rows), (n_rows - source.held_out_rows, n_rows)
+
+
+def _coding_rows(n_held_out: int) -> int:
+    """How many held-out rows tell what loaded weights multiply, where no fit rows are fetched; they are not tested."""
+    return min(max(LEAST_CODING_ROWS, n_held_out // CODING_SHARE), n_held_out // 2)
 
 
 def check_digests(needs: list[Need], digests: dict[str, str | None]) -> None:

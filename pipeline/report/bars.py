@@ -1,4 +1,4 @@
-"""Where an effect and its interval lie on a line around zero, as fractions: the page and the pictures draw the same."""
+"""Where an effect and its intervals lie on a line around zero, as fractions: page and pictures draw the same."""
 
 from __future__ import annotations
 
@@ -14,18 +14,31 @@ LONGEST = 10.0  # a bar longer than so many usual ones is cut, else it would squ
 
 
 @dataclass(frozen=True)
-class Bar:
-    """Fractions of the line from −limit (0) to +limit (1). An open end goes on beyond the line.
+class Span:
+    """An interval as fractions of the line from −limit (0) to +limit (1). An open end goes on beyond the line."""
 
-    side: "raises" or "lowers" where the interval lies on one side of zero, else "unsure".
-    """
-
-    effect: float
     low: float
     high: float
     open_low: bool
     open_high: bool
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The effect and its 95 % interval on the line; longer: the interval of a finding, None where it is no other.
+
+    side: "raises" or "lowers" where the 95 % interval lies on one side of zero, else "unsure".
+    """
+
+    effect: float
+    interval: Span
+    longer: Span | None
     side: str
+
+    @property
+    def outer(self) -> Span:
+        """The longest interval drawn: it has the arrows."""
+        return self.interval if self.longer is None else self.longer
 
 
 def common_limit(rows: Sequence[Row]) -> float:
@@ -45,13 +58,18 @@ def bar_of(row: Row, limit: float) -> Bar | None:
     low = row.effect if math.isnan(row.effect_low) else row.effect_low
     high = row.effect if math.isnan(row.effect_high) else row.effect_high
     side = "raises" if row.effect_low > 0.0 else "lowers" if row.effect_high < 0.0 else "unsure"
-    effect, start, end = (_fraction(value, limit) for value in (row.effect, low, high))
-    return Bar(effect, start, end, open_low=low < -limit, open_high=high > limit, side=side)
+    longer = _span(row.effect_low_selected, row.effect_high_selected, limit) if row.is_longer else None
+    return Bar(_fraction(row.effect, limit), _span(low, high, limit), longer, side)
 
 
 def _reach(row: Row) -> float:
     """The largest finite distance from zero."""
-    return max((abs(v) for v in (row.effect, row.effect_low, row.effect_high) if math.isfinite(v)), default=0.0)
+    ends = (row.effect_low, row.effect_high, row.effect_low_selected, row.effect_high_selected)
+    return max((abs(v) for v in (row.effect, *ends) if math.isfinite(v)), default=0.0)
+
+
+def _span(low: float, high: float, limit: float) -> Span:
+    return Span(_fraction(low, limit), _fraction(high, limit), open_low=low < -limit, open_high=high > limit)
 
 
 def _fraction(value: float, limit: float) -> float:

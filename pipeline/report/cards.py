@@ -92,7 +92,7 @@ def _card(item: Numbered, content: Content, limit: float, embed: Embed) -> Card:
         number=item.number,
         found=bool(item.row.finding),
         tiles=[tile_of(slot, embed) for slot in slots_of(item.row)],
-        sentence=sentence(item.row, content.unit),
+        sentence=sentence(item, content.unit),
         row=item.row,
         bar=bar_of(item.row, limit),
         curve=None if curve is None else curve_view(curve, content.unit),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.multiplicity import CORRECTIONS
-from datamodels_inf.shift import ExchangeabilityReport
+from datamodels_inf.exchangeability import ExchangeabilityReport
+from datamodels_inf.multiplicity import CORRECTIONS, Method
 from pipeline.report.rows import Key, Row
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Content:
     rows: all tests, in any order; methods appear in the order in which they come here first.
     correction: "by", "bh", "holm" or "bonferroni", applied to the tests of each method at level `alpha`.
     r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
-    mask_law: "fixed-size" or "bernoulli". masks: its check in full; None leaves it out.
+    mask_law: "fixed-size", "bernoulli" or "stratified". masks: its check in full; None leaves it out.
     quality: the same for each target, with its table and drawings; None leaves them out.
     coding: what the weights multiply; None leaves it out.
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
@@ -153,7 +153,7 @@ class Content:
     rows: Sequence[Row]
     images: Images | None
     alpha: float
-    correction: str
+    correction: Method
     n_models_fit: int
     n_models_test: int
     n_train: int

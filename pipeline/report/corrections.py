@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.multiplicity import harmonic
+
 
 def lines(correction: str, alpha: float, m: int) -> NDArray[np.float64]:
     """The critical value of the k-th smallest of m p-values, k = 1..m.
@@ -13,7 +15,7 @@ def lines(correction: str, alpha: float, m: int) -> NDArray[np.float64]:
     """
     k = np.arange(1, m + 1)
     if correction == "by":
-        return np.asarray(alpha * k / (m * (1.0 / k).sum()))
+        return np.asarray(alpha * k / (m * harmonic(m)))
     if correction == "bh":
         return np.asarray(alpha * k / m)
     return np.asarray(alpha / (m - k + 1.0) if correction == "holm" else np.full(m, alpha / m))

@@ -103,22 +103,31 @@ def draw_bar(draw: ImageDraw.ImageDraw, bar: Bar, limit: float, box: tuple[int, 
     """The effect as a pale bar from zero with a dot, its interval as a line; `box`: left, right, height of the line."""
     left, right, y = box
     small = font(PLAIN, 14)
-    colour = SIDES[bar.side]
     middle = (left + right) / 2
     draw.line((left, y, right, y), fill=LINE, width=2)
-    low, high = (left + fraction * (right - left) for fraction in (bar.low, bar.high))
     dot = left + bar.effect * (right - left)
     draw.rectangle((min(dot, middle), y - 9, max(dot, middle), y + 9), fill=PALE[bar.side])
     draw.line((middle, y - 18, middle, y + 18), fill=INK, width=2)
-    draw.line((low, y, high, y), fill=colour, width=4)
-    for is_open, x in ((bar.open_low, low), (bar.open_high, high)):
-        if not is_open:
-            draw.line((x, y - 9, x, y + 9), fill=colour, width=3)
-    for is_open, x, way in ((bar.open_low, left, -1), (bar.open_high, right, 1)):
-        if is_open:
-            draw.polygon([(x, y - 11), (x, y + 11), (x + 12 * way, y)], fill=colour)
-    draw.ellipse((dot - 6, y - 6, dot + 6, y + 6), fill=colour, outline=PAPER, width=1)
+    _draw_intervals(draw, bar, box)
+    radius, ink, edge = (6, SIDES[bar.side], PAPER) if bar.longer is None else (3, PAPER, SIDES[bar.side])
+    draw.ellipse((dot - radius, y - radius, dot + radius, y + radius), fill=ink, outline=edge, width=1)
     for at, text, anchor in ((left, number(-limit), "la"), (middle, "0", "ma"), (right, number(limit), "ra")):
         draw.text((at, y + 22), text, MUTED, small, anchor=anchor)
     draw.text((left, y - 22), "lowers", MUTED, small, anchor="ld")
     draw.text((right, y - 22), "raises", MUTED, small, anchor="rd")
+
+
+def _draw_intervals(draw: ImageDraw.ImageDraw, bar: Bar, box: tuple[int, int, int]) -> None:
+    """The 95 % interval as a line; where a finding has a longer one, that is a thin line and the 95 % one thick."""
+    left, right, y = box
+    spans = (bar.outer.low, bar.outer.high, bar.interval.low, bar.interval.high)
+    low, high, thick_low, thick_high = (left + fraction * (right - left) for fraction in spans)
+    colour, width = SIDES[bar.side], 4 if bar.longer is None else 2
+    draw.line((low, y, high, y), fill=colour, width=width)
+    if bar.longer is not None:
+        draw.rectangle((thick_low, y - 6, thick_high, y + 6), fill=colour)
+    for is_open, x, way in ((bar.outer.open_low, low, -1), (bar.outer.open_high, high, 1)):
+        if is_open:
+            draw.polygon([(x, y - 11), (x, y + 11), (x + 12 * way, y)], fill=colour)
+        else:
+            draw.line((x, y - 9, x, y + 9), fill=colour, width=max(width - 1, 2))

@@ -25,13 +25,15 @@ STRIP = 6  # images on either side of a gallery
 class HeldOut:
     """Held-out masks, the margins of some targets on them, and the datamodels: column k is of target targets[k].
 
-    `margins` is asked for the numbers of the targets that are needed.
+    `margins` is asked for the numbers of the targets that are needed. `halves`: the rows that a swap test leaves
+    untouched, and those that it swaps.
     """
 
     masks: PackedMasks
     margins: Callable[[NDArray[np.int64]], NDArray[np.float16]]
     datamodel: Datamodel
     targets: NDArray[np.int64]
+    halves: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     def position(self, target: int) -> int:
         return int(np.flatnonzero(self.targets == target)[0])
@@ -52,7 +54,8 @@ def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
         k = int(np.searchsorted(targets, row.target))
         sides = [np.searchsorted(used, side) for side in (row.left, row.right)]
         weights = [fitted.weight[list(side), k].astype(np.float64) for side in (row.left, row.right)]
-        samples = _samples(KINDS[row.method], errors[:, k], [columns[:, side] for side in sides], weights)
+        both = [columns[:, side] for side in sides]
+        samples = _samples(KINDS[row.method], errors[:, k], both, weights, held_out.halves)
         if min(map(len, samples)) > 0:
             curves[row.key] = curve_of(KINDS[row.method], *samples)
     return curves
@@ -64,11 +67,15 @@ def _predict(fitted: Datamodel, masks: PackedMasks) -> Floats:
 
 
 def _samples(
-    kind: str, error: Floats, sides: Sequence[NDArray[np.bool_]], weights: Sequence[Floats]
+    kind: str,
+    error: Floats,
+    sides: Sequence[NDArray[np.bool_]],
+    weights: Sequence[Floats],
+    halves: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> tuple[Floats, Floats]:
     """The two samples of a test; `error` is y − b − xᵀθ̂.
 
-    "scores": T of the first half, untouched, and of the second half, swapped, T = (y − b − xᵀθ̂)² (METHOD 2).
+    "scores": T of one half, untouched, and of the other half, swapped, T = (y − b − xᵀθ̂)² (METHOD 2).
     "differences": D = T(x, y) − T(swap(x), y) of the models that the swap changes, and −D (METHOD 7).
     "residuals": r = y − b − Σ_{l≠i,j} x_l θ̂_l of the models with i and without j, and of the reverse (METHOD 8).
     """
@@ -80,8 +87,7 @@ def _samples(
     shift = (right.astype(np.float64) - left) @ (weights[0] - weights[1])  # of xᵀθ̂, by the swap
     untouched, swapped = error**2, (error - shift) ** 2
     if kind == "scores":
-        half = len(error) // 2
-        return untouched[:half], swapped[half : 2 * half]
+        return untouched[halves[0]], swapped[halves[1]]
     changed = shift != 0.0
     difference = (untouched - swapped)[changed]
     return difference, -difference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class Heatmap:
 def heatmap_of(rows: Sequence[Row], class_names: Sequence[str]) -> Heatmap | None:
     """Of the tests of one method; None if there is only one class or none. With many classes, those with the most
     findings, then those with the most tests."""
-    tests = Counter((row.class_i, row.class_j) for row in rows)
+    tests = Counter((row.class_i, row.class_j) for row in rows if not math.isnan(row.pvalue))
     found = Counter((row.class_i, row.class_j) for row in rows if row.finding)
     order = list(dict.fromkeys([*class_names, *(name for pair in tests for name in pair)]))
     used = [name for name in order if any(name in pair for pair in tests)]

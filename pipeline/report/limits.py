@@ -48,7 +48,7 @@ class Limits:
 def limits_of(group: Group, content: Content) -> Limits | None:
     """For the level at which this method found what it found; None if the noise or the masks are not known."""
     noise = _noise(group, content)
-    m = sum(not math.isnan(row.pvalue) for row in group.tests)
+    m = group.n_tests
     if content.masks is None or not noise > 0.0 or m == 0 or content.n_models_test < 2:
         return None
     proportion = content.masks.report.proportion

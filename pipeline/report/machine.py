@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from pipeline.finding_level import finding_level
 from pipeline.report.content import Content
 from pipeline.report.corrections import threshold
 from pipeline.report.limits import POWER, Limits
@@ -41,14 +42,14 @@ def json_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limi
 
 
 def _method(group: Group, content: Content, limits: Limits | None) -> dict[str, Any]:
-    m = sum(not math.isnan(row.pvalue) for row in group.tests)
-    found = len(group.findings)
+    m, found = group.n_tests, len(group.findings)
     return {
         "method": group.method,
         "answer": verdict(group, content),
         "n_tests": group.n_tests,
         "n_findings": found,
         "threshold": threshold(content.correction, content.alpha, m, found) if m else None,
+        "selected_confidence": finding_level(content.correction, content.alpha, m, found),
         "limits": _limits(limits),
         "findings": [{"number": item.number, **values_of(item.row)} for item in group.findings],
         "closest_misses": [values_of(item.row) for item in group.misses],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr
 
-from datamodels_inf.shift import ExchangeabilityReport
+from datamodels_inf.exchangeability import ExchangeabilityReport
 from pipeline.report.content import MaskCheck
 from pipeline.report.svg import Tick, at, ticks_of
 from pipeline.report.words import plural

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.finding_level import MARGINAL, finding_level, level_text
 from pipeline.report import mask_view, quality
 from pipeline.report.bars import common_limit
 from pipeline.report.cards import Embed, TargetGroup, target_groups
@@ -36,6 +37,7 @@ from pipeline.report.words import (
     plural,
     promise,
     pvalue,
+    selected_interval,
     thousands,
     unbroken,
     verdict,
@@ -47,6 +49,7 @@ SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "ef
 MASK_LAWS = {
     "fixed-size": "every model saw equally many training images, drawn uniformly (fixed-size)",
     "bernoulli": "every training image was in or out of each model by its own independent coin (bernoulli)",
+    "stratified": "the classes are treated differently, such as so many images of each in every model (stratified)",
 }
 
 
@@ -60,13 +63,17 @@ class Edge:
 
 @dataclass(frozen=True)
 class Section:
-    """One method on the page, the `index`-th. shared: findings in common with each of the methods, in their order."""
+    """One method on the page, the `index`-th. shared: findings in common with each of the methods, in their order.
+
+    longer: the level of the findings' own intervals as text; empty where it is no other than 95 %.
+    """
 
     index: int
     group: Group
     verdict: str
     targets: list[TargetGroup]
     edge: Edge
+    longer: str
     shared: list[int]
     plots: PvaluePlots | None
     heatmap: Heatmap | None
@@ -101,14 +108,13 @@ def page_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limi
     numbers = {name: k for k, name in enumerate(classes)}
     used = {name for row in findings for name in (row.class_i, row.class_j)}
     script = files("pipeline.report").joinpath("templates/script.js").read_text(encoding="utf-8")
+    sections = [_section(k, groups, content, limits[group.method], limit, embed) for k, group in enumerate(groups)]
     return (
         _environment(numbers)
         .get_template("page.html.j2")
         .render(
             content=content,
-            sections=[
-                _section(k, groups, content, limits[group.method], limit, embed) for k, group in enumerate(groups)
-            ],
+            sections=sections,
             several=len(groups) > 1,
             n_findings=len(findings),
             class_options=[(k, name) for name, k in numbers.items() if name in used],
@@ -118,6 +124,7 @@ def page_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limi
             reruns=[] if content.robustness is None else views_of(content.robustness, embed),
             metric="" if content.robustness is None else METRICS[content.robustness.metric],
             limit=limit,
+            longer=[(section.group.method, section.longer) for section in sections if section.longer],
             curve_notes=curve_notes([content.curves[key].kind for key in content.curves], content.unit),
             has_contrast=any(group.method == "contrast" for group in groups),
             power=POWER,
@@ -143,6 +150,7 @@ def _section(
         verdict=verdict(group, content),
         targets=target_groups(group.drawn(content.max_panels), content, limit, embed),
         edge=_edge(group, content),
+        longer=_longer(group, content),
         shared=[len(own & {item.row.key[1:] for item in other.findings}) for other in groups],
         plots=plots_of(group.tests, content.correction, content.alpha),
         heatmap=heatmap_of(group.tests, content.class_names),
@@ -151,13 +159,17 @@ def _section(
 
 
 def _edge(group: Group, content: Content) -> Edge:
-    known = [row.pvalue for row in group.tests if not math.isnan(row.pvalue)]
-    if not known:
+    if not group.n_tests:
         return Edge(number(math.nan), "no p-value is known")
-    limit = pvalue(threshold(content.correction, content.alpha, len(known), len(group.findings)))
+    limit = pvalue(threshold(content.correction, content.alpha, group.n_tests, len(group.findings)))
     if group.findings:
         return Edge(limit, f"largest of a finding {pvalue(max(item.row.pvalue for item in group.findings))}")
-    return Edge(limit, f"the smallest is {pvalue(known[0])}")
+    return Edge(limit, f"the smallest is {pvalue(group.tests[0].pvalue)}")
+
+
+def _longer(group: Group, content: Content) -> str:
+    level = finding_level(content.correction, content.alpha, group.n_tests, len(group.findings))
+    return level_text(level) if level > MARGINAL else ""
 
 
 def _environment(classes: dict[str, int]) -> Environment:
@@ -182,6 +194,7 @@ def _environment(classes: dict[str, int]) -> Environment:
         percent=percent,
         plural=plural,
         effect=effect_and_interval,
+        selected=selected_interval,
         unbroken=unbroken,
         thousands=thousands,
         place=place,

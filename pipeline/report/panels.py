@@ -37,7 +37,7 @@ SHEET = 12  # findings on the contact sheet
 def draw_panel(path: Path, finding: Numbered, content: Content, limit: float) -> None:
     """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
     row = finding.row
-    text = wrap(sentence(row, content.unit), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
+    text = wrap(sentence(finding, content.unit), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
     note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
     top = 72
     below = top + 26 + TILE + 80

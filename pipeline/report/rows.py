@@ -24,6 +24,10 @@ COLUMNS = (
     "effect",
     "effect_low",
     "effect_high",
+    "effect_se",
+    "effect_df",
+    "effect_low_selected",
+    "effect_high_selected",
     "note",
     "n_informative",
     "members_i",
@@ -39,8 +43,10 @@ class Row:
     """One test: do training images `i` and `j` influence `target` differently? One field per column of the CSV files.
 
     The three numbers are 0-based positions in `Images.train` and `Images.targets`. `theta_*`, `effect` and the ends
-    of its interval may be NaN or infinite; `note` may be empty. n_informative: models that tell i from j, None where
-    that is not known. members_i, members_j: where two groups are swapped, all their images; i and j are the first.
+    of its interval may be NaN or infinite; `note` may be empty. effect_se, effect_df: standard error and degrees of
+    freedom of that 95 % interval. effect_low_selected, effect_high_selected: the longer interval of a finding, which
+    makes up for the selection; NaN for other tests. n_informative: models that tell i from j, None where that is not
+    known. members_i, members_j: where two groups are swapped, all their images; i and j are the first.
     """
 
     method: str
@@ -59,6 +65,10 @@ class Row:
     effect: float
     effect_low: float
     effect_high: float
+    effect_se: float
+    effect_df: float
+    effect_low_selected: float = math.nan
+    effect_high_selected: float = math.nan
     note: str = ""
     n_informative: int | None = None
     members_i: tuple[int, ...] = ()
@@ -75,6 +85,12 @@ class Row:
         return self.members_j or (self.j,)
 
     @property
+    def is_longer(self) -> bool:
+        """The interval that makes up for the selection is known, and is not just the 95 % one."""
+        low, high = self.effect_low_selected, self.effect_high_selected
+        return not math.isnan(low) and not math.isnan(high) and (low, high) != (self.effect_low, self.effect_high)
+
+    @property
     def key(self) -> Key:
         """What tells this test from the others."""
         return self.method, self.target, self.left, self.right
@@ -82,10 +98,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Numbered:
-    """A finding and its number: its line in findings.csv and on the page, from 1."""
+    """A finding, its number (its line in findings.csv and on the page, from 1), and how many its method found."""
 
     number: int
     row: Row
+    n_found: int
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,8 @@ class Group:
 
     @property
     def n_tests(self) -> int:
-        return len(self.tests)
+        """Tests that were made, so have a p-value: the family of the correction."""
+        return sum(not math.isnan(row.pvalue) for row in self.tests)
 
     def drawn(self, max_panels: int) -> tuple[Numbered, ...]:
         """What gets a panel on the page: the first findings, or else the closest misses."""
@@ -115,8 +133,10 @@ def groups_of(rows: Sequence[Row]) -> list[Group]:
     before = 0
     for method, tests in by_method.items():
         tests.sort(key=_rank)
-        found = tuple(Numbered(before + k, row) for k, row in enumerate((r for r in tests if r.finding), start=1))
-        misses = () if found else tuple(Numbered(k, row) for k, row in enumerate(tests[:MISSES], start=1))
+        rows_found = [row for row in tests if row.finding]
+        found = tuple(Numbered(before + k, row, len(rows_found)) for k, row in enumerate(rows_found, start=1))
+        nearest = [row for row in tests[:MISSES] if not found and not math.isnan(row.pvalue)]
+        misses = tuple(Numbered(k, row, 0) for k, row in enumerate(nearest, start=1))
         groups.append(Group(method, tuple(tests), found, misses))
         before += len(found)
     return groups

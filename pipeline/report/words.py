@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from pipeline.finding_level import one_of
 from pipeline.report.content import Content, DatamodelQuality
-from pipeline.report.rows import Group, Row
+from pipeline.report.rows import Group, Numbered, Row
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
@@ -73,6 +74,13 @@ def effect_texts(row: Row) -> tuple[str, str, str]:
     return fixed(row.effect, places), fixed(row.effect_low, places), fixed(row.effect_high, places)
 
 
+def selected_interval(row: Row) -> str:
+    """The longer interval of a finding, for tables: "0.14 to 0.48", or "–" where none is known."""
+    if not math.isfinite(row.effect) or math.isnan(row.effect_low_selected):
+        return "–"
+    return _interval(row, row.effect_low_selected, row.effect_high_selected)
+
+
 def effect_and_interval(row: Row) -> str:
     """ "0.31 (0.22 to 0.40)", for tables."""
     if not math.isfinite(row.effect):
@@ -81,11 +89,12 @@ def effect_and_interval(row: Row) -> str:
     return effect if math.isnan(row.effect_low) or math.isnan(row.effect_high) else f"{effect} ({low} to {high})"
 
 
-def sentence(row: Row, unit: str) -> str:
+def sentence(item: Numbered, unit: str) -> str:
     """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …".
 
     What is no finding, or has an interval around zero, is told as an estimate only.
     """
+    row = item.row
     this, that = image_name("this", row.class_i, row.left), image_name("that", row.class_j, row.right)
     if not math.isfinite(row.effect):
         return f"For training on {this} instead of {that}, the effect could not be estimated."
@@ -93,11 +102,12 @@ def sentence(row: Row, unit: str) -> str:
     what = _change(row.effect, effect.lstrip("−"), unit)
     if row.effect_low <= 0.0 <= row.effect_high or math.isnan(row.effect_low) or math.isnan(row.effect_high):
         return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
-    if row.effect_high < 0.0:  # "lowers by": both ends change sign with the verb
-        low, high = high.lstrip("−"), low.lstrip("−")
-    interval = f"95 % interval {low} to {high}"
+    interval = f"95 % interval {_of_change(row, row.effect_low, row.effect_high)}"
     if not row.finding:
         return f"By estimate, training on {this} instead of {that} {what}, {interval}; the test does not confirm it."
+    if row.is_longer:
+        longer = _of_change(row, row.effect_low_selected, row.effect_high_selected)
+        interval += f"; {longer} as {one_of(item.n_found)}"
     return f"Training on {this} instead of {that} {what}, {interval}."
 
 
@@ -143,6 +153,8 @@ def thousands(count: int) -> str:
 def verdict(group: Group, content: Content) -> str:
     """The answer of one method in one sentence."""
     found, tests = len(group.findings), group.n_tests
+    if tests == 0:
+        return f"None of the {len(group.tests)} pairs could be tested."
     if found == 0:
         who = "The one pair tested was not" if tests == 1 else f"None of the {tests} pairs was"
         return f"{who} found to influence its target differently{content.beyond}, {promise(content)}."
@@ -193,8 +205,8 @@ def curve_words(kind: str, unit: str) -> tuple[str, str, str]:
 def curve_notes(kinds: Iterable[str], unit: str) -> str:
     """What the two samples are, for each kind of curve on the page."""
     notes = {
-        "scores": "Swap test: across, the scores of the first half of the models, untouched; up, those of the second "
-        "half after the swap. The area estimates the same chance as U.",
+        "scores": "Swap test: across, the scores of one half of the models, untouched; up, those of the other half "
+        "after the swap. The area estimates the same chance as U.",
         "differences": "Paired test: across, D, the score of a model minus its score after the swap; up, −D; over the "
         "models that the swap changes. Without a difference both have the same law.",
         "residuals": f"Contrast: across, the residual {unit} of models with i and without j; up, that of models with j "
@@ -221,6 +233,17 @@ def _change(effect: float, size: str, unit: str) -> str:
     if effect == 0.0:
         return f"leaves the {unit} on the target as it is"
     return f"{'raises' if effect > 0 else 'lowers'} the {unit} on the target by {size}"
+
+
+def _of_change(row: Row, low: float, high: float) -> str:
+    """An interval of the size of the change: with "lowers by", both ends change sign."""
+    return _interval(row, low, high) if row.effect > 0.0 else _interval(row, -high, -low)
+
+
+def _interval(row: Row, low: float, high: float) -> str:
+    """ "0.22 to 0.40", with the decimals of `effect_texts`."""
+    places = _decimals(row.effect, row.effect_low, row.effect_high)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
 
 
 def _unsure(row: Row, low: str, high: str) -> str:

@@ -37,7 +37,8 @@ class Data:
     """What the download stage left in the store; arrays are memory-mapped.
 
     The rows for the fit (none if weights are loaded and only held-out rows were fetched) and for the test are two runs
-    of rows of one file. Of margins, only some targets' columns may have been kept.
+    of rows of one file. Without fit rows, the first of the fetched rows tell the coding of the weights, and are not
+    tested. Of margins, only some targets' columns may have been kept.
     """
 
     folder: Path
@@ -77,6 +78,12 @@ class Data:
     @property
     def held_out_masks(self) -> PackedMasks:
         return self._masks.rows(*self.summary["held_out"])
+
+    def coding_rows(self, targets: NDArray[np.int64]) -> tuple[PackedMasks, NDArray[np.float16]]:
+        """(masks, margins) of rows that are not tested: the fit rows, or where there are none, some of their own."""
+        start, stop = self.summary["fit"]
+        rows = (start, stop) if stop > start else self.summary["coding"]
+        return self._masks.rows(*rows), self._columns(slice(*rows), targets)
 
     def fit_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
         return self._columns(slice(*self.summary["fit"]), targets)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pipeline.config import Config
 from pipeline.datasets import ImageSet, Labels, load_cifar10
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.files import identity
-from pipeline.sources import Files, copy_arrays, find_files, fingerprint
+from pipeline.sources import CHUNK_ROWS, Files, copy_arrays, find_files, fingerprint, refuse_empty
 from pipeline.stages.context import progress_bar
 
-VERSION = 1
+VERSION = 2
 REMOTE = ("madrylab", "http")
 
 
@@ -35,6 +37,7 @@ def settings(config: Config) -> dict[str, Any]:
         "source.kind": source.kind,
         "source.fit_rows": source.fit_rows,
         "source.held_out_rows": source.held_out_rows,
+        "source.group_by_mask": source.group_by_mask,
         "content of labels": _identity(source.labels),
     }
     if source.kind not in REMOTE:
@@ -73,7 +76,12 @@ def run(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, A
 def _copy(config: Config, files: Files, out: Path, manners: Manners) -> dict[str, Any]:
     total = config.source.fit_rows + config.source.held_out_rows
     with progress_bar(total, "model", "download", manners.quiet) as advance:
-        return copy_arrays(config.source, files, out, advance)
+        facts = copy_arrays(config.source, files, out, advance)
+    if facts["n_unfinished"]:
+        manners.say(f"{'':<9} {facts['n_unfinished']:,} models are not completed ({files.completed}): left out")
+    if facts["n_repeated"]:
+        manners.say(f"{'':<9} {facts['n_repeated']:,} models repeat a mask: the margins of equal masks are averaged")
+    return facts
 
 
 def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
@@ -84,7 +92,7 @@ def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str
     home = store / "objects"
     try:
         remotes = find_remotes(config)
-        whole = bool(remotes.digests.get("masks") or remotes.digests.get("margins"))
+        whole = bool(remotes.digests.get("masks") or remotes.digests.get("margins") or config.source.group_by_mask)
         plan = make_whole_plan(remotes, home) if whole else make_plan(config, remotes, home)
         _fetch_plan(plan, home, manners)
     except RemoteError as error:
@@ -97,8 +105,22 @@ def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str
         facts = _copy(config, Files(files["masks"], files["margins"], None, None), out, manners)
         kept = {name: ranges for name, ranges in outside.items() if name in weights.values()}
         return {**facts, **weights, "outside": kept}
+    for need in plan.needs:
+        if need.label == "masks":
+            refuse_empty(need.remote.name, _empty_rows(need.mirror.file, need.wanted))
     paths = {f"{label}_file": os.path.relpath(files[label], out) for label in ("masks", "margins")}
     return {**plan.facts, **paths, **weights, "outside": outside}
+
+
+def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> list[int]:
+    """The rows of packed masks that hold no image."""
+    bits = np.load(file, mmap_mode="r")
+    empty: list[int] = []
+    for start, stop in wanted:
+        for first in range(start, stop, CHUNK_ROWS):
+            chunk = bits[first : min(first + CHUNK_ROWS, stop)]
+            empty += (first + np.flatnonzero(~chunk.any(axis=1))).tolist()
+    return empty
 
 
 def _fetch_plan(plan: Any, home: Path, manners: Manners) -> None:

@@ -17,6 +17,7 @@ from pipeline.files import identity, save_arrays
 from pipeline.stages import designs
 from pipeline.stages.context import Data, chosen_targets
 from pipeline.stages.loaded_weights import load_datamodel
+from pipeline.stages.premise import check_premise
 
 if TYPE_CHECKING:
     from pipeline.stages.lasso_batches import LassoBatches
@@ -53,6 +54,7 @@ def run(
 ) -> dict[str, Any]:
     targets = _targets(config, data)
     if config.fit.mode == "lasso":
+        check_premise(config, data)  # Before hours of work that nothing could be tested with.
         from pipeline.stages.lasso_batches import LassoBatches  # Slow to import.
 
         datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))

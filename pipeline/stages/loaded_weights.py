@@ -48,21 +48,21 @@ def load_datamodel(
 
 
 def _decoded(raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64]) -> tuple[Datamodel, dict[str, Any]]:
-    """Weights that predict margins. Their coding is detected on fit rows, which are not tested, or else on held-out."""
+    """Weights that predict margins. Their coding is detected on rows that are not tested."""
     with np.errstate(over="ignore"):  # Infinity is refused below.
         weight, bias, lam = raw[0].astype(np.float32), *raw[1:]
     some = slice(CODING_TARGETS)
-    masks, margins = data.fit_masks, data.fit_margins(targets[some])
-    if masks.n_models < 2:
-        masks, margins = data.held_out_masks, data.held_out_margins(targets[some])
+    masks, margins = data.coding_rows(targets[some])
+    masks, margins = masks[:CODING_ROWS], margins[:CODING_ROWS]
     datamodel = Datamodel(weight, bias, lam)
     try:
-        report = detect_coding(weight[:, some], bias[some], masks[:CODING_ROWS], margins[:CODING_ROWS])
+        report = detect_coding(weight[:, some], bias[some], masks, margins)
     except ValueError as error:
         hint = "if these are scores on a scale of their own, set fit.calibrate = true."
         raise ValueError(f"{str(error).rstrip('.')}; {hint}") from error
     datamodel = replace(datamodel, coding=report.coding).in_mask_coding()
     facts = {"coding": report.coding, "mse_mask": report.mse_mask, "mse_signed": report.mse_signed}
+    facts["coding_rows"] = masks.n_models
     return datamodel, {**facts, "mse_constant": report.constant_mse}
 
 

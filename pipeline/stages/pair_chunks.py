@@ -6,7 +6,7 @@ and ends, nor on the number of threads: the coins for ties are a hash of seed, p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,30 +15,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.contrast import ContrastResults
+from datamodels_inf.contrast import FEW_INFORMATIVE, ContrastResults
 from datamodels_inf.designs import Pairs
 from datamodels_inf.pvalues import hoeffding_pvalue
 from datamodels_inf.targets import Target, prepare_targets
 from pipeline.config import Config
 from pipeline.stages.bench import Arrays, read_step, save_step
 from pipeline.stages.context import Data, Fitted, progress_bar
+from pipeline.stages.premise import Testable
 
+EFFECTS = ("effect", "effect_low", "effect_high", "effect_se", "effect_df")
 NOTES = (
     "",
     "θ̂_i = θ̂_j: the squared residual cannot see this pair",
     "no held-out model tells the two apart",
+    "not tested: the masks are stratified by class, and the images are of two classes",
+    f"fewer than {FEW_INFORMATIVE} models tell the two apart: the interval is rough",
 )
-BLIND, NOTHING_TO_COMPARE = 1, 2
+BLIND, NOTHING_TO_COMPARE, NOT_EXCHANGEABLE, FEW = 1, 2, 3, 4
+UNSEEN = NOTES[BLIND], NOTES[NOTHING_TO_COMPARE]
+"""Tests that were made, and could not have found anything."""
 
 
 @dataclass(frozen=True)
 class PairChunks:
-    """The tests of `pairs`, which are sorted by target; `bench` is a folder that outlives a kill."""
+    """The tests of `pairs`, which are sorted by target; `bench` is a folder that outlives a kill.
+
+    Pairs that are not `testable` keep NaN for all that a test would give, and say why.
+    """
 
     config: Config
     data: Data
     fitted: Fitted
     pairs: Pairs
+    testable: Testable
     bench: Path
     threads: int
     quiet: bool
@@ -70,30 +80,40 @@ class PairChunks:
         for k, target in enumerate(prepare_targets(self.data.held_out_masks, margins, datamodel)):
             tests = np.arange(bounds[k], bounds[k + 1])
             sizes = self.pairs.sizes[tests]
+            theta = datamodel.weight[:, k].astype(np.float64)
             for size in np.unique(sizes).tolist():
                 some = tests[sizes == size]
-                for name, values in self._test(
-                    target, datamodel.weight[:, k].astype(np.float64), self.pairs.members(some)
-                ).items():
+                for name, values in self._answers(target, theta, self.pairs.members(some)).items():
                     columns[name][some - start] = values
             advance(len(tests))
         return columns
 
-    def _test(self, target: Target, theta: Floats, members: Ints) -> dict[str, NDArray[Any]]:
+    def _answers(self, target: Target, theta: Floats, members: Ints) -> dict[str, NDArray[Any]]:
+        """The columns of the (P, 2, g) pairs of one target, whether they can be tested or not."""
+        testable = self.testable(members)
+        answers = _empty(len(members), self.config.test.method)
+        answers |= {f"theta_{side}": theta[members[:, k]].sum(axis=1) for k, side in enumerate("ij")}
+        if testable.any():
+            for name, values in self._test(target, members[testable]).items():
+                answers[name][testable] = values
+        return answers
+
+    def _test(self, target: Target, members: Ints) -> dict[str, NDArray[Any]]:
         """All methods on the (P, 2, g) pairs of one target; the contrast gives every pair its effect."""
         effects = target.contrast(members, threads=self.threads)
         blind = ~target.score.coefficients(members).any(axis=1)
         found: dict[str, NDArray[Any]] = {
-            "theta_i": theta[members[:, 0]].sum(axis=1),
-            "theta_j": theta[members[:, 1]].sum(axis=1),
             "effect": effects.estimate,
             "effect_low": effects.low,
             "effect_high": effects.high,
+            "effect_se": effects.standard_error,
+            "effect_df": effects.freedom,
             "n_informative": effects.n_informative,
         }
         for method, (statistic, pvalue, informative) in self._methods(target, members, effects).items():
             unseen = blind & (method != "contrast")
-            note = np.where(unseen, BLIND, np.where(informative, 0, NOTHING_TO_COMPARE))
+            rough = np.where(effects.n_informative < FEW_INFORMATIVE, FEW, 0)
+            note = np.where(unseen, BLIND, np.where(informative, rough, NOTHING_TO_COMPARE))
             found |= {f"statistic {method}": statistic, f"pvalue {method}": pvalue, f"note {method}": note}
         return found
 
@@ -109,7 +129,7 @@ class PairChunks:
         found: dict[str, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
         apart = effects.n_informative > 0
         if {"swap", "swap-exact"} & set(test.method):  # One statistic, two p-values.
-            swap = target.swap_test(members, pvalue="exact", **options)
+            swap = target.swap_test(members, pvalue="exact", order=test.order, **options)
             # Whether a model has just one of two images, the contrast has counted; of groups it counts fewer models.
             informative = apart | (members.shape[2] > 1)
             found["swap-exact"] = swap.statistic, swap.pvalue, informative
@@ -122,9 +142,10 @@ class PairChunks:
         return {method: found[method] for method in test.method}
 
 
-def _empty(n: int, methods: list[Any]) -> dict[str, NDArray[Any]]:
-    names = ["theta_i", "theta_j", "effect", "effect_low", "effect_high"]
+def _empty(n: int, methods: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The columns of n pairs that are not tested."""
+    names = ["theta_i", "theta_j", *EFFECTS]
     names += [f"{name} {method}" for method in methods for name in ("statistic", "pvalue")]
-    columns: dict[str, NDArray[Any]] = {name: np.empty(n) for name in names}
-    columns["n_informative"] = np.empty(n, np.int64)
-    return {**columns, **{f"note {method}": np.zeros(n, np.int8) for method in methods}}
+    columns: dict[str, NDArray[Any]] = {name: np.full(n, np.nan) for name in names}
+    columns["n_informative"] = np.zeros(n, np.int64)
+    return {**columns, **{f"note {method}": np.full(n, NOT_EXCHANGEABLE, np.int8) for method in methods}}

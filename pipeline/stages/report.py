@@ -12,13 +12,14 @@ from pipeline.cache import Result
 from pipeline.config import Config, to_toml
 from pipeline.datasets import Labels
 from pipeline.stages.context import Data, Fitted, progress_bar
+from pipeline.stages.premise import report_of
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
+    from pipeline.report.content import Coding, DatamodelQuality
     from pipeline.report.reruns import Robustness
     from pipeline.report.rows import Row
 
-VERSION = 4
+VERSION = 5
 
 
 def settings(config: Config) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def settings(config: Config) -> dict[str, Any]:
 
 def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, command: str) -> dict[str, Any]:
     from pipeline.report import write_report
-    from pipeline.report.content import Content, Images
+    from pipeline.report.content import Content, Images, MaskCheck
 
     rows = _rows(config, inputs["test"].folder / "tests.parquet")
     data = Data.of(inputs["download"])
@@ -46,7 +47,7 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         spearman_median=_number(fit["spearman_median"]),
         quality=_quality(config, inputs["fit"], labels),
         mask_law=inputs["test"].summary["mask_law"],
-        masks=_masks(data),
+        masks=MaskCheck(report_of(inputs["test"].summary["masks"]), data.held_out_masks.column_sums()),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
         **_evidence(config, rows, data, Fitted.of(inputs["fit"])),
@@ -64,17 +65,26 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
 
 
 def _rows(config: Config, path: Path) -> list[Row]:
-    """The table of the test stage, with adjusted p-values: each method's tests are one family."""
+    """The table of the test stage, with adjusted p-values and the findings' longer intervals, each method a family."""
     from pyarrow import parquet
 
+    from datamodels_inf.contrast import effect_interval
     from datamodels_inf.multiplicity import adjust_pvalues
+    from pipeline.finding_level import finding_level
     from pipeline.report.rows import COLUMNS, Row
 
     table = parquet.read_table(path).to_pydict()
     methods, p = np.array(table["method"]), np.array(table["pvalue"])
-    adjusted = np.empty(len(p))
+    effect, error, freedom = (np.array(table[name]) for name in ("effect", "effect_se", "effect_df"))
+    adjusted, low, high = np.full((3, len(p)), np.nan)
     for method in config.test.method:
-        adjusted[methods == method] = adjust_pvalues(p[methods == method], config.test.correction)
+        own = np.flatnonzero(methods == method)
+        adjusted[own] = adjust_pvalues(p[own], config.test.correction)
+        found = own[adjusted[own] <= config.test.alpha]
+        n_made = int(np.count_nonzero(~np.isnan(p[own])))
+        level = finding_level(config.test.correction, config.test.alpha, n_made, len(found))
+        low[found], high[found] = effect_interval(effect[found], error[found], freedom[found], level)
+    table |= {"effect_low_selected": low.tolist(), "effect_high_selected": high.tolist()}
     table["pvalue_adjusted"] = adjusted.tolist()
     table["finding"] = (adjusted <= config.test.alpha).tolist()
     for name in {"members_i", "members_j"} & table.keys():
@@ -85,11 +95,15 @@ def _rows(config: Config, path: Path) -> list[Row]:
 
 def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
     """Curves of the tests that get a panel, and galleries of their targets."""
+    from datamodels_inf.comparison import halves
     from pipeline.report.evidence import HeldOut, curves_of, galleries_of
     from pipeline.report.rows import groups_of
 
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
-    held_out = HeldOut(data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets)
+    rows_of_halves = halves(data.held_out_masks.n_models, config.test.order, config.test.seed)
+    held_out = HeldOut(
+        data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets, halves=rows_of_halves
+    )
     targets = list(dict.fromkeys(row.target for row in drawn))
     names = _train_names(data.labels)
     return {"curves": curves_of(drawn, held_out), "galleries": galleries_of(targets, held_out, names)}
@@ -162,19 +176,26 @@ def _quality(config: Config, fit: Result, labels: Labels | None) -> DatamodelQua
     )
 
 
-def _masks(data: Data) -> MaskCheck:
-    """The check of exchangeability in full, and how often each image was trained on."""
-    from datamodels_inf.shift import check_exchangeable
-    from pipeline.report.content import MaskCheck
-
-    return MaskCheck(check_exchangeable(data.held_out_masks), data.held_out_masks.column_sums())
-
-
 def _coding(fit: dict[str, Any]) -> Coding:
     from pipeline.report.content import Coding
 
     errors = (float(fit.get(name, float("nan"))) for name in ("mse_mask", "mse_signed", "mse_constant"))
     return Coding(str(fit["coding"]), *errors)
+
+
+def _coding_words(fit: dict[str, Any]) -> str:
+    rows = fit.get("coding_rows")
+    return str(fit["coding"]) if rows is None else f"{fit['coding']}, seen on {rows:,} models that are not tested"
+
+
+def _left_out(download: dict[str, Any]) -> dict[str, str]:
+    """What the download stage did to the rows."""
+    lines = {}
+    if download.get("n_unfinished"):
+        lines["Models left out"] = f"{download['n_unfinished']:,}, which are not completed"
+    if download.get("n_repeated"):
+        lines["Models averaged"] = f"{download['n_repeated']:,} repeat a mask; margins of equal masks were averaged"
+    return lines
 
 
 def _number(value: float | None) -> float:
@@ -189,7 +210,8 @@ def _provenance(config: Config, inputs: dict[str, Result], command: str) -> dict
     versions = inputs["test"].manifest["versions"]
     lines["Versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
     lines["Seed"] = f"{config.test.seed} (drawing of pairs, coins for ties)"
-    lines["Coding of the weights"] = str(inputs["fit"].summary["coding"])
+    lines["Coding of the weights"] = _coding_words(inputs["fit"].summary)
+    lines |= _left_out(inputs["download"].summary)
     if not inputs["test"].summary["exchangeable"]:
         reasons = "; ".join(inputs["test"].summary["exchangeability_reasons"])
         lines["Warning"] = f"the masks failed the check of exchangeability, so p-values may not be valid: {reasons}"

@@ -28,9 +28,10 @@ from pipeline.stages import designs
 from pipeline.stages.context import Data, Fitted
 from pipeline.stages.look_alikes import metric_of
 from pipeline.stages.pair_chunks import PairChunks
+from pipeline.stages.premise import Testable, check_premise, testable_pairs
 from pipeline.stages.rerun_design import ORIGINAL, ROLES, Case, Reruns, draw_reruns
 
-VERSION = 2
+VERSION = 3
 FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
 
 
@@ -61,14 +62,17 @@ def run(
     method: Method = config.robustness.method or config.test.method[0]
     of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
 
+    testable = testable_pairs(config, check_premise(of_method, data), data.labels)
+
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
-        chunks = PairChunks(of_method, rows, fitted, pairs, bench / folder, threads or os.cpu_count() or 1, quiet, say)
+        n_threads = threads or os.cpu_count() or 1
+        chunks = PairChunks(of_method, rows, fitted, pairs, testable, bench / folder, n_threads, quiet, say)
         parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     discovery, confirmation = _halves(data) if config.robustness.split else (data, data)
     if config.robustness.pair:
-        cases = [_own_pair(config, data)]
+        cases = [_own_pair(config, data, testable)]
     elif config.robustness.split:
         pairs, _ = designs.draw_design(config, data, fitted)
         found = test(discovery, pairs, "discover")
@@ -102,7 +106,7 @@ def _halves(data: Data) -> tuple[Data, Data]:
     return first, second
 
 
-def _own_pair(config: Config, data: Data) -> Case:
+def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
     finder = ImageFinder.of_train(data.n_train, data.labels)
     try:
         i, j = (finder.find(str(image))[0] for image in config.robustness.pair)
@@ -110,6 +114,11 @@ def _own_pair(config: Config, data: Data) -> Case:
         raise BadInputError(f"robustness.pair: {error}.") from error
     if i == j:
         raise BadInputError(f"robustness.pair must be two different images, but both are image {i}.")
+    if not testable(np.array([[[i], [j]]])).all():
+        raise BadInputError(
+            f"robustness.pair: images {i} and {j} are of two classes, but the masks are stratified by class, so only "
+            "pairs within a class can be tested."
+        )
     return Case(0, i, j)
 
 

@@ -7,19 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from datamodels_inf.masks import PackedMasks
-from datamodels_inf.shift import check_exchangeable
+import numpy as np
+
+from datamodels_inf.designs import Pairs
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages import designs
 from pipeline.stages.context import Data, Fitted
+from pipeline.stages.premise import Testable, check_premise, summary_of, testable_pairs
 
-VERSION = 2
+VERSION = 3
 
 
 def settings(config: Config) -> dict[str, Any]:
     """What makes p-values. The level and the correction only decide which of them are findings: the report's part."""
-    names = ("method", "tau", "allow_unexchangeable")
+    names = ("method", "tau", "order", "allow_unexchangeable")
     return {**designs.settings(config.test), **{f"test.{name}": getattr(config.test, name) for name in names}}
 
 
@@ -37,31 +39,39 @@ def run(
     from pipeline.stages.pair_chunks import PairChunks
     from pipeline.stages.tests_table import write_design, write_tests
 
-    exchangeable = _check_masks(config, data.held_out_masks)
+    masks = check_premise(config, data)
     pairs, facts = designs.draw_design(config, data, fitted)
+    testable = testable_pairs(config, masks, data.labels)
+    n_untested = _count_untested(pairs, testable, say)
     write_design(out / "design.parquet", pairs)
-    chunks = PairChunks(config, data, fitted, pairs, bench, threads or os.cpu_count() or 1, quiet, say).run()
+    chunks = PairChunks(config, data, fitted, pairs, testable, bench, threads or os.cpu_count() or 1, quiet, say).run()
     notes = write_tests(out / "tests.parquet", pairs, chunks, config.test.method, data.labels)
     return {
         "n_tests": len(pairs),
+        "n_untested": n_untested,
         "methods": list(config.test.method),
         "design": facts,
         "notes": notes,
         "tau_x": 0.0,
-        **exchangeable,
+        "mask_law": masks.law,
+        "mask_proportion": masks.proportion,
+        "exchangeable": masks.ok,
+        "exchangeability_reasons": list(masks.reasons),
+        "masks": summary_of(masks),
     }
 
 
-def _check_masks(config: Config, masks: PackedMasks) -> dict[str, Any]:
-    report = check_exchangeable(masks)
-    if not report.ok and not config.test.allow_unexchangeable:
+def _count_untested(pairs: Pairs, testable: Testable, say: Callable[[str], object]) -> int:
+    """How many pairs the law of the masks does not allow; refused where that is all of them."""
+    count = 0
+    for size in np.unique(pairs.sizes).tolist():
+        count += int((~testable(pairs.members(np.flatnonzero(pairs.sizes == size)))).sum())
+    if count == len(pairs):
         raise BadInputError(
-            f"the held-out masks are not exchangeable, so no p-value would be valid: {'; '.join(report.reasons)}; "
-            "set test.allow_unexchangeable = true to go on all the same."
+            "the masks are stratified by class, so only pairs within a class can be tested, but every pair of this "
+            'design is of two classes; choose pairs within a class (test.design = "list"), or set '
+            "test.allow_unexchangeable = true to go on all the same."
         )
-    return {
-        "mask_law": report.law,
-        "mask_proportion": report.proportion,
-        "exchangeable": report.ok,
-        "exchangeability_reasons": list(report.reasons),
-    }
+    if count:
+        say(f"the masks are stratified by class: {count:,} of {len(pairs):,} pairs are of two classes and not tested")
+    return count

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from datamodels_inf.checks import Ints
 from datamodels_inf.designs import Pairs
 from pipeline.datasets import Labels
-from pipeline.stages.pair_chunks import NOTES
+from pipeline.stages.pair_chunks import EFFECTS, NOTES
 
 ROWS = 2**16
 """Rows of a row group; it does not depend on the chunks, so that equal results are equal bytes."""
-FLOATS = ("statistic", "pvalue", "theta_i", "theta_j", "effect", "effect_low", "effect_high")
+FLOATS = ("statistic", "pvalue", "theta_i", "theta_j", *EFFECTS)
 
 
 def write_design(path: Path, pairs: Pairs) -> None:
@@ -70,7 +70,7 @@ def write_tests(
 
 def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[Any]]]:
     """Of each chunk the columns of one method."""
-    shared = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative")
+    shared = ("theta_i", "theta_j", *EFFECTS, "n_informative")
     for path in chunks:
         with np.load(path, allow_pickle=False) as file:
             own = {name: file[f"{name} {method}"] for name in ("statistic", "pvalue", "note")}

@@ -1,0 +1,403 @@
+"""The laws behind `check_exchangeable`: how far exchangeable, independent masks deviate by chance, as p-values.
+
+Given its size S, an exchangeable mask of d images is uniform among the masks of that size. With p = S/d, κ = p(1 − p)
+and z_i = x_i − p this gives, whatever the law of S,
+
+    E z_i = 0,  E z_i² = κ,  E z_i z_j = −κ/(d − 1),  class sums and overlaps hypergeometric.
+
+With strata, the same holds within each class, S being the class's own sum. Sums of squares are held against a gamma
+law of the same mean and variance and against the normal law; the larger tail counts, since neither is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc, gammainc, gammaincc, gammaln, logsumexp, ndtr, ndtri, pdtrc, stdtr
+
+from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.masks import PackedMasks
+from datamodels_inf.pvalues import binomial_upper_tail
+
+FEWEST_ROWS = 20
+"""With fewer rows than this, sums of squares say nothing reliable, and are not asked."""
+PAIR_COLUMNS = 1024
+"""Of more images than this, neighbouring couples drawn at random are looked at: half a million pairs."""
+PAIR_ROWS = 20_000
+DRIFT_BLOCKS = 20
+STRATA = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The size of each mask, in all and by class.
+
+    classes: (d,) the class of each image, 0 to C − 1. sums: (n, C), how many images of each class a mask holds.
+    """
+
+    classes: Ints
+    class_sizes: Ints
+    sums: Ints
+
+    @classmethod
+    def of(cls, masks: PackedMasks, labels: Ints) -> Rows:
+        _, classes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        if len(sizes) == 1:
+            return cls(classes, sizes, masks.row_sums()[:, None])
+        members = (classes[:, None] == np.arange(len(sizes))).astype(np.float32)  # Sums up to 2²⁴ are exact.
+        return cls(classes, sizes, (masks @ members).astype(np.int64))
+
+    @property
+    def n(self) -> int:
+        return len(self.sums)
+
+    @property
+    def d(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_sizes)
+
+    @property
+    def sizes(self) -> Ints:
+        """(n,): S of each mask."""
+        return np.asarray(self.sums.sum(axis=1))
+
+    @property
+    def kappa(self) -> Floats:
+        """(n, C): κ = p(1 − p), p the share of the class that is in the mask."""
+        p = self.sums / self.class_sizes
+        return np.asarray(p * (1.0 - p))
+
+
+def two_sided(value: float, mean: float, variance: float) -> float:
+    """Twice the smaller tail of a sum of squares with this mean and variance; see the module's docstring."""
+    if variance <= 1e-9 * mean or mean <= 0.0:  # The square does not vary: that of a single image in half of the masks.
+        return 1.0
+    z, shape, scaled = (value - mean) / np.sqrt(variance), mean**2 / variance, value * mean / variance
+    upper, lower = max(ndtr(-z), gammaincc(shape, scaled)), max(ndtr(z), gammainc(shape, scaled))
+    return float(min(1.0, 2.0 * min(upper, lower)))
+
+
+# Classes.
+
+
+def class_pvalue(rows: Rows) -> tuple[float, int]:
+    """(p, most deviating class) of the class sums given the size of each mask: their means and their variances.
+
+    A = S_c − S·n_c/d has mean 0 and variance v·n_c(d − n_c)/d, v = S(d − S)/(d(d − 1)). Of each class Σ_m A and Σ_m A²;
+    of all together Pearson's Σ_c A²/(n_c·v), which has mean C − 1. Bonferroni over all.
+    """
+    n, d, sizes = rows.n, rows.d, rows.class_sizes
+    if rows.n_classes < 2 or n < FEWEST_ROWS or d < 4:
+        return 1.0, 0
+    s = rows.sizes.astype(np.float64)
+    v = s * (d - s) / (d * (d - 1.0))
+    deviations = rows.sums - s[:, None] * (sizes / d)
+    variances = v.sum() * sizes * (d - sizes) / d
+    if not variances.all():
+        return 1.0, 0
+    kurtosis = _mean_kurtosis(d, sizes, rows.sizes, v)
+    means = 2.0 * ndtr(-np.abs(deviations.sum(axis=0)) / np.sqrt(variances))
+    squares = np.square(deviations).sum(axis=0) / variances  # Mean 1.
+    spreads = np.array([two_sided(n * q, n, n * (k - 1.0)) for q, k in zip(squares, kurtosis, strict=True)])
+    still = np.exp(_log_constant(rows))  # Class sums that do not vary at all may do so by chance.
+    spreads = np.where(squares == 0.0, np.maximum(spreads, still), spreads)
+    weights = (d - sizes) / d
+    pooled = two_sided(
+        n * float(weights @ squares), n * float(weights.sum()), n * _pearson_variance(sizes, d, kurtosis)
+    )
+    pooled = max(pooled, float(still.prod())) if not squares.any() else pooled
+    each = np.minimum(means, spreads)
+    return min(1.0, 3.0 * pooled, 3.0 * rows.n_classes * float(each.min())), int(np.argmin(each))
+
+
+def _mean_kurtosis(d: int, class_sizes: Ints, sizes: Ints, v: Floats) -> Floats:
+    """(C,): 1 + n·Σ_m Var(A²)/(Σ_m Var(A))², from E A⁴/(E A²)² of a hypergeometric A for each size of a mask."""
+    s, first, counts = np.unique(sizes, return_index=True, return_counts=True)
+    inside = (s > 0) & (s < d)
+    s, weight = s[inside, None].astype(np.float64), (counts * np.square(v[first]))[inside, None]
+    k = class_sizes.astype(np.float64)
+    a, b = k * (d - k), s * (d - s)
+    top = (d - 1.0) * d * d * (d * (d + 1.0) - 6.0 * a - 6.0 * b) + 6.0 * a * b * (5.0 * d - 6.0)
+    kurtosis = 3.0 + top / (a * b * (d - 2.0) * (d - 3.0))
+    return np.asarray(1.0 + len(sizes) * (weight * (kurtosis - 1.0)).sum(axis=0) / v.sum() ** 2)
+
+
+def _pearson_variance(sizes: Ints, d: int, kurtosis: Floats) -> float:
+    """Var Σ_c w_c·A_c²/Var(A_c), w_c = (d − n_c)/d; sums of two classes correlate by −√(n n′/((d − n)(d − n′)))."""
+    weights = (d - sizes) / d
+    odds = np.sqrt(sizes / (d - sizes))
+    shared = 2.0 * np.square(np.outer(odds, odds)) * np.outer(weights, weights)
+    np.fill_diagonal(shared, 0.0)
+    return float(np.square(weights) @ (kurtosis - 1.0) + shared.sum())
+
+
+def _log_constant(rows: Rows) -> Floats:
+    """(C,): log of the chance that a class sum stays at S·n_c/d in all masks, for masks where that is whole."""
+    k = np.rint(rows.sizes[:, None] * rows.class_sizes / rows.d)
+    others = rows.d - rows.class_sizes
+    total = _log_choose(rows.d, rows.sizes)[:, None]
+    return np.asarray(
+        (_log_choose(rows.class_sizes, k) + _log_choose(others, rows.sizes[:, None] - k) - total).sum(axis=0)
+    )
+
+
+def noticed_variance(rows: Rows, level: float) -> float:
+    """How far the variance of class sums may be off and be noticed in half of the cases."""
+    return float(-ndtri(level / 6.0)) * float(np.sqrt(2.0 / rows.n / max(1, rows.n_classes - 1)))
+
+
+# Images.
+
+
+def column_pvalue(columns: Ints, rows: Rows) -> tuple[float, int, float, float]:
+    """(p, most deviating column, the share of masks expected there, variance of the column sums over the expected).
+
+    A column sum is binomial, or less dispersed where sizes vary (Hoeffding 1956). All of a class together:
+    Σ(c − mean)²·(n_c − 1)/(n_c·Σκ) has mean n_c − 1.
+    """
+    outliers = _outlier_pvalues(columns, rows)
+    worst = int(np.argmin(outliers))
+    kappa, sizes = rows.kappa.sum(axis=0), rows.class_sizes
+    mean = rows.sums.sum(axis=0) / sizes
+    squares = np.bincount(rows.classes, np.square(columns - mean[rows.classes]), len(sizes))
+    varies = (kappa > 0.0) & (sizes > 1)
+    value = float((squares[varies] * (sizes[varies] - 1.0) / (sizes[varies] * kappa[varies])).sum())
+    freedom = float((sizes[varies] - 1.0).sum())
+    spread = 1.0
+    if freedom > 0.0 and rows.n >= FEWEST_ROWS:
+        spread = two_sided(value, freedom, freedom * max(0.5, 2.0 + (_kurtosis(rows) - 3.0) / rows.n))
+    p = min(1.0, 2.0 * rows.d * float(outliers[worst]), 2.0 * spread)
+    share = float(mean[rows.classes[worst]] / rows.n)
+    return p, worst, share, value / freedom if freedom else 1.0
+
+
+def is_outlier(columns: Ints, rows: Rows, column: int, level: float) -> bool:
+    """Whether this column alone contradicts the law."""
+    return bool(2.0 * rows.d * _outlier_pvalues(columns, rows)[column] <= level)
+
+
+def _outlier_pvalues(columns: Ints, rows: Rows) -> Floats:
+    """min(1, 2·min(P(B ≥ k), P(B ≤ k))) for B ~ Bin(n, share of the class)."""
+    share = (rows.sums.mean(axis=0) / rows.class_sizes)[rows.classes]
+    n = np.full_like(columns, rows.n)
+    upper = binomial_upper_tail(columns, n, share)
+    lower = binomial_upper_tail(n - columns, n, 1.0 - share)
+    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(upper, lower)))
+
+
+def noticed_rate(rows: Rows, level: float) -> float:
+    """How far one image's share of masks may be off and be noticed in half of the cases."""
+    return float(-ndtri(level / (4.0 * rows.d)) * np.sqrt(rows.kappa.mean() / rows.n))
+
+
+def _kurtosis(rows: Rows) -> float:
+    """E z⁴/κ² of a single image: 1/κ − 3."""
+    kappa = float(rows.kappa.mean())
+    return 1.0 / kappa - 3.0 if kappa > 0.0 else 3.0
+
+
+# Pairs of images.
+
+
+@dataclass(frozen=True)
+class PairLaw:
+    """What the correlations of some pairs of images say.
+
+    ratio: their mean square over the expected. pair: the most deviating one, both in or both out in `together` of
+    `n_rows` masks where `expected` would be; pair_pvalue is its own, after Bonferroni. pvalue: of all together.
+    """
+
+    pvalue: float
+    ratio: float
+    n_pairs: int
+    n_rows: int
+    pair: tuple[int, int]
+    pair_pvalue: float
+    together: int
+    expected: float
+
+
+def pair_law(masks: PackedMasks, rows: Rows) -> PairLaw:
+    """Whether images go together, or apart, more than chance makes them.
+
+    G = Σ_m z_i z_j has mean −Σκ/(n_c − 1) and variance V = Σ_m(E z_i²z_j² − (κ/(n_c − 1))²) for images of one class, so
+    Σ(G − mean)²/V over N pairs has mean N. With k images and kurtosis K of z its variance is
+    N·[2 + (K² − 3)/n + 2(k − 2)(K − 1)/n], but for terms that sums of a fixed size make smaller. And of each pair by
+    itself: both are in or both out with chance 1 − 2S(n_c − S)/(n_c(n_c − 1)), coins whose sum a binomial law bounds.
+    """
+    chosen, some = _sampled_columns(rows), _sampled_rows(rows.n)
+    sums, kurtosis = rows.sums[some], _kurtosis(rows)
+    n = len(sums)
+    value, variance, count, found = 0.0, 0.0, 0, []
+    x = masks.columns(chosen)[some].astype(np.float32) if n >= FEWEST_ROWS else np.zeros((n, 0), np.float32)
+    for c in np.unique(rows.classes[chosen]).tolist() if n >= FEWEST_ROWS else []:
+        inside = np.flatnonzero(rows.classes[chosen] == c)
+        size, k, s = int(rows.class_sizes[c]), inside.size, sums[:, c].astype(np.float64)
+        mean, own = _product_moments(size, s)
+        if k < 2 or size < 3 or own <= 0.0:
+            continue
+        z = x[:, inside] - (s / size).astype(np.float32)[:, None]
+        upper = np.triu_indices(k, 1)
+        gram = (z.T @ z)[upper].astype(np.float64)
+        value += float(np.square(gram - mean).sum()) / own
+        count += gram.size
+        variance += gram.size * (2.0 + (kurtosis**2 - 3.0 + 2.0 * (k - 2) * max(0.0, kurtosis - 1.0)) / n)
+        worst = int(np.argmax(np.abs(gram - mean)))
+        i, j = (int(inside[side[worst]]) for side in upper)
+        chance = 1.0 - 2.0 * float((s * (size - s)).sum() / (size * (size - 1.0) * n))
+        found.append(_pair_outlier(int((x[:, i] == x[:, j]).sum()), n, chance, (int(chosen[i]), int(chosen[j]))))
+    if count == 0:
+        return PairLaw(1.0, 1.0, 0, n, (0, 0), 1.0, 0, 0.0)
+    p, pair, together, expected = min(found)
+    return PairLaw(
+        two_sided(value, count, variance), value / count, count, n, pair, min(1.0, count * p), together, expected
+    )
+
+
+def _pair_outlier(
+    together: int, n: int, chance: float, pair: tuple[int, int]
+) -> tuple[float, tuple[int, int], int, float]:
+    """(p-value of that many masks in which both do the same, the pair, that number, the expected one)."""
+    k, size = np.array([together]), np.array([n])
+    upper = binomial_upper_tail(k, size, chance)
+    lower = binomial_upper_tail(size - k, size, 1.0 - chance)
+    return float(min(1.0, 2.0 * np.minimum(upper, lower)[0])), pair, together, n * chance
+
+
+def _product_moments(size: int, s: Floats) -> tuple[float, float]:
+    """(mean, variance) of Σ_m z_i z_j, for images of a class of `size` of which s are in each mask."""
+    if size < 2:
+        return 0.0, 0.0
+    p, ordered = s / size, size * (size - 1.0)
+    both, one, none = s * (s - 1.0) / ordered, s * (size - s) / ordered, (size - s) * (size - s - 1.0) / ordered
+    mean = -p * (1.0 - p) / (size - 1.0)
+    square = both * (1.0 - p) ** 4 + 2.0 * one * np.square(p * (1.0 - p)) + none * p**4
+    return float(mean.sum()), float((square - np.square(mean)).sum())
+
+
+def _sampled_columns(rows: Rows) -> Ints:
+    """All images, or couples of neighbours: images that go together are often neighbours in the file."""
+    if rows.d <= PAIR_COLUMNS:
+        return np.arange(rows.d)
+    starts = np.random.default_rng(0).choice(rows.d // 2, PAIR_COLUMNS // 2, replace=False)
+    return np.sort(np.concatenate([2 * starts, 2 * starts + 1]))
+
+
+def _sampled_rows(n: int) -> Ints:
+    return np.arange(n) if n <= PAIR_ROWS else np.linspace(0, n - 1, PAIR_ROWS).astype(np.int64)
+
+
+def noticed_pairs(d: int, law: PairLaw, level: float) -> int:
+    """How many of all pairs must always go together to be noticed in half of the cases: n·share·N = z·√(2N), or one."""
+    chance = law.expected / law.n_rows
+    if d <= PAIR_COLUMNS and 4.0 * law.n_pairs * chance**law.n_rows <= level:
+        return 1
+    share = -ndtri(level / 4.0) * np.sqrt(2.0 / max(1, law.n_pairs)) / law.n_rows
+    return int(np.ceil(min(1.0, share) * d * (d - 1) / 2))
+
+
+def notices_strata(d: int, law: PairLaw, level: float) -> bool:
+    """Whether the correlations would show ten strata: −STRATA/d in one of STRATA pairs."""
+    return bool(law.n_rows * law.n_pairs * STRATA / d**2 > -ndtri(level / 4.0) * np.sqrt(2.0 * max(1, law.n_pairs)))
+
+
+# Rows.
+
+
+def log_equal(rows: Rows) -> float:
+    """log P(two masks are equal) = Σ_c log Σ_s f_s²/C(n_c, s), f the frequencies of the sizes."""
+    return _log_match(rows, complement=False)
+
+
+def log_complement(rows: Rows) -> float:
+    """log P(one mask is the complement of another)."""
+    return _log_match(rows, complement=True)
+
+
+def _log_match(rows: Rows, complement: bool) -> float:
+    total = 0.0
+    for size, sums in zip(rows.class_sizes.tolist(), rows.sums.T, strict=True):
+        frequency = np.bincount(sums, minlength=size + 1) / rows.n
+        both = frequency * (frequency[::-1] if complement else frequency)
+        s = np.flatnonzero(both)
+        if s.size == 0:
+            return -np.inf
+        total += float(logsumexp(np.log(both[s]) - _log_choose(size, s)))
+    return total
+
+
+def _log_choose(n: Ints | int, k: Ints | Floats) -> Floats:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
+def repeat_pvalue(count: int, couples: float, log_chance: float) -> float:
+    """P(Poisson(couples · chance) ≥ count)."""
+    if count == 0:
+        return 1.0
+    expected = float(np.exp(min(700.0, np.log(max(1.0, couples)) + log_chance)))
+    return float(pdtrc(count - 1, expected))
+
+
+def neighbour_pvalue(masks: PackedMasks, rows: Rows) -> tuple[float, float]:
+    """(p, images in common over the expected) of each mask with the next: given the sizes, hypergeometric."""
+    if rows.n < FEWEST_ROWS:
+        return 1.0, 1.0
+    first, second, sizes = rows.sums[:-1], rows.sums[1:], rows.class_sizes
+    expected = float((first * second / sizes).sum())
+    freedom = np.maximum(sizes - 1.0, 1.0)
+    variance = float((first * (sizes - first) * (second * (sizes - second)) / (sizes**2.0 * freedom)).sum())
+    if variance <= 0.0 or expected <= 0.0:
+        return 1.0, 1.0
+    common = float(masks.common_with_next().sum())
+    return float(2.0 * ndtr(-abs(common - expected) / np.sqrt(variance))), common / expected
+
+
+def noticed_overlap(rows: Rows, level: float) -> float:
+    """By how many per cent neighbours may have more or fewer images in common and be noticed in half of the cases."""
+    p = max(1e-9, float(rows.sizes.mean() / rows.d))
+    return float(-ndtri(level / 2.0) * 100.0 * (1.0 - p) / p / np.sqrt(max(1, rows.n - 1) * max(1, rows.d - 1)))
+
+
+def extreme_pvalue(rows: Rows, count: int) -> float:
+    """P(Poisson(n·chance) ≥ count) for `count` empty or full masks.
+
+    The chance is that of independent coins, p^d + (1 − p)^d, or that of a normal law with the spread of the other sizes
+    where that is larger.
+    """
+    if count == 0:
+        return 1.0
+    others = rows.sizes[(rows.sizes > 0) & (rows.sizes < rows.d)]
+    if others.size == 0:
+        return 0.0
+    mean, sd = float(others.mean()), float(others.std())
+    chance = max(p**rows.d + (1.0 - p) ** rows.d for p in (mean / rows.d, float(rows.sizes.mean()) / rows.d))
+    if sd > 0.0:
+        chance = max(chance, float(ndtr((0.5 - mean) / sd) + ndtr((mean + 0.5 - rows.d) / sd)))
+    return float(pdtrc(count - 1, rows.n * chance))
+
+
+def drift_pvalue(sizes: Ints) -> float:
+    """Twice the smaller p-value of two tests: a linear trend of the sizes along the rows, and means of blocks (F)."""
+    n = len(sizes)
+    if n < FEWEST_ROWS or sizes.min() == sizes.max():
+        return 1.0
+    centred = sizes - sizes.mean()
+    place = np.arange(n) - (n - 1) / 2.0
+    r = float(centred @ place / np.sqrt((centred @ centred) * (place @ place)))
+    trend = 2.0 * float(stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / max(1e-300, 1.0 - r * r))))
+    blocks = min(DRIFT_BLOCKS, n // 10)
+    parts = np.array_split(centred, blocks)
+    between = sum(len(part) * part.mean() ** 2 for part in parts)
+    total = float(centred @ centred)
+    within = max(1e-12 * total, total - between)
+    f = between / (blocks - 1) / (within / (n - blocks))
+    return min(1.0, 2.0 * trend, 2.0 * float(fdtrc(blocks - 1, n - blocks, f)))
+
+
+def noticed_drift(sizes: Ints, level: float) -> float:
+    """The change of the size from the first row to the last that a linear trend must make, noticed half of the time."""
+    return float(-ndtri(level / 4.0) * sizes.std() * np.sqrt(12.0 / len(sizes)))
