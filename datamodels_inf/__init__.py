@@ -6,15 +6,12 @@ from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchange
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
+from datamodels_inf.planning import Detectable, Plan, detectable_effect, plan
 from datamodels_inf.power import (
-    Detectable,
-    Plan,
-    detectable_effect,
     dominance_area,
     linear_gap,
     mixture_gap,
     paired_power,
-    plan,
     sufficient_gap,
     swap_power,
 )

@@ -18,7 +18,7 @@ from datamodels_inf.bit_columns import Words, column_words, in_chunks, is_masks,
 from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_integer, check_pair, check_pairs
 from datamodels_inf.comparison import Sample
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.scores import AbsoluteResidual
+from datamodels_inf.scores import AbsoluteResidual, columns_of
 from datamodels_inf.signed_rank import EXACT_UP_TO, exact_tail, large_sample_tail
 
 PAIRS_AT_ONCE = 512
@@ -196,6 +196,20 @@ def contrast_results(
 
     in_chunks(run, len(pairs), PAIRS_AT_ONCE, threads)
     return results
+
+
+def residuals_of(sample: Sample, score: AbsoluteResidual, f: Floats, pair: Ints) -> tuple[Floats, Floats]:
+    """r of the rows with all of i and none of j, and of the reverse, for the (2, g) `pair`; θ̂ of `score` on its grid.
+
+    What the compiled contrast sorts and sums; the plain way, for one pair.
+    """
+    left, right = (columns_of(sample.x, group).astype(np.bool_) for group in pair)
+    offset = sample.y - score.bias
+    sides = []
+    for inside, outside, members in ((left, right, pair[0]), (right, left, pair[1])):
+        rows = inside.all(axis=1) & ~outside.any(axis=1)
+        sides.append(offset[rows] - (f[rows] - score.theta[members].sum()))
+    return sides[0], sides[1]
 
 
 def effect_interval(

@@ -25,6 +25,8 @@ from datamodels_inf.masks import PackedMasks, complement_hashes, row_hashes
 Law: TypeAlias = Literal["fixed-size", "bernoulli", "stratified"]
 Spoils: TypeAlias = Literal["every test", "tests across classes", "the given order"]
 
+CLASS_ROWS = 2000
+"""With fewer tested rows, fit rows too are asked whether the masks are stratified by class."""
 NAMED_ROWS = 5
 """Of rows that a sentence names, so many."""
 
@@ -123,12 +125,13 @@ def check_exchangeable(
     if fit is not None and fit.n_train != packed.n_train:
         raise ValueError(f"`fit_masks` must have {packed.n_train} columns as `masks` has, but it has {fit.n_train}.")
     classes = None if labels is None else _classes(labels, packed.n_train)
-    level = alpha / (7 + (classes is not None) + (fit is not None))
+    level = alpha / (7 + (classes is not None) + 2 * (fit is not None))
     rows = Rows.of(packed, np.zeros(packed.n_train, np.int64))
     checks: list[Check] = []
     if classes is not None:
         by_class = Rows.of(packed, classes)
-        checks.append(_class_check(by_class, level))
+        few = 0 if fit is None else min(fit.n_models, max(0, CLASS_ROWS - packed.n_models))
+        checks.append(_class_check(by_class.with_rows(Rows.of(fit[:few], classes)) if fit and few else by_class, level))
         rows = by_class if checks[0].found else rows
     checks += [
         _column_check(packed, rows, level),
@@ -163,8 +166,10 @@ def _class_check(rows: Rows, level: float) -> Check:
             f"the number of images of a class in a mask does not vary as in exchangeable masks (of class {worst}: "
             f"{sums.mean():.4g} ± {sums.std():.3g} of {size}, {_p(p)})"
         )
-    words = f"a variance of class sums that is off by {mask_laws.noticed_variance(rows, level):.0%}"
-    return _check("Classes", p, level, found, words, rows, "tests across classes")
+    words = f"a variance of class sums that is off by {100.0 * mask_laws.noticed_variance(rows, level):.2g} %"
+    if rows.n < mask_laws.FEWEST_ROWS:
+        words = "only class sums that do not vary at all"
+    return _check("Classes", p, level, found, words, spoils="tests across classes")
 
 
 def _column_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
@@ -172,8 +177,8 @@ def _column_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
     columns = masks.column_sums()
     p, worst, share, spread = mask_laws.column_pvalue(columns, rows)
     found = (
-        f"the images are in {'more' if spread > 1 else 'less'} different numbers of masks than chance gives: the "
-        f"variance of these numbers is {spread:.3g} times that of exchangeable masks ({_p(p)})"
+        f"the numbers of masks that the images are in differ {'more' if spread > 1 else 'less'} than by chance: their "
+        f"variance is {spread:.3g} times that of exchangeable masks ({_p(p)})"
     )
     if mask_laws.is_outlier(columns, rows, worst, level):
         expected = f"where {share:.3f} of them are expected ({_p(p)})"
@@ -214,17 +219,16 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
     checks = [_check("Repeated masks", p, level, found, "one repeated mask")]
     if fit is not None:
         known = row_hashes(fit)
-        n_shared, n_opposite = int(np.isin(own, known).sum()), int(np.isin(others, known).sum())
-        p = min(
-            1.0,
-            2 * mask_laws.repeat_pvalue(n_shared, n * fit.n_models, equal),
-            2 * mask_laws.repeat_pvalue(n_opposite, n * fit.n_models, complement),
-        )
-        what = "are also masks of fit rows" if n_shared else "are complements of masks of fit rows"
-        found = f"{n_shared or n_opposite} of {n} tested masks {what}, so that θ̂ has seen them ({_p(p)})"
-        checks.append(_check("Masks of the fit rows", p, level, found, "one mask in both parts"))
+        for name, hashes, chance, what, notices in (
+            ("Masks of the fit rows", own, equal, "also masks of fit rows", "one mask in both parts"),
+            ("Complements of fit rows", others, complement, "complements of masks of fit rows", "one such mask"),
+        ):
+            count = int(np.isin(hashes, known).sum())
+            p = mask_laws.repeat_pvalue(count, n * fit.n_models, chance)
+            found = f"{count} of {n} tested masks are {what}, so that θ̂ has seen them ({_p(p)})"
+            checks.append(_check(name, p, level, found, notices))
     p = mask_laws.repeat_pvalue(n_couples, n * (n - 1) / 2, complement)
-    found = f"{n_couples} masks stand beside their complement ({_p(p)}): such rows are not independent"
+    found = f"of {n_couples} of {n} masks the complement stands there too ({_p(p)}): such rows are not independent"
     return [*checks, _check("Complements", p, level, found, "one mask with its complement")]
 
 
@@ -241,7 +245,8 @@ def _extreme_check(rows: Rows, level: float) -> Check:
     extreme = np.flatnonzero((rows.sizes == 0) | (rows.sizes == rows.d))
     p = mask_laws.extreme_pvalue(rows, extreme.size)
     kinds = "hold no image" if (rows.sizes[extreme] == 0).all() else "hold no image, or all of them"
-    found = f"{extreme.size} of {rows.n} masks {kinds} (rows {_listed(extreme)}): were these models trained?"
+    named = f"tested rows {_listed(extreme)}, from 0"
+    found = f"{extreme.size} of {rows.n} masks {kinds} ({named}), as of models that were never trained"
     return _check("Empty and full masks", p, level, found, "one empty or full mask")
 
 

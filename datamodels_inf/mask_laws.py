@@ -48,6 +48,10 @@ class Rows:
         members = (classes[:, None] == np.arange(len(sizes))).astype(np.float32)  # Sums up to 2²⁴ are exact.
         return cls(classes, sizes, (masks @ members).astype(np.int64))
 
+    def with_rows(self, more: Rows) -> Rows:
+        """These rows and more of the same images."""
+        return Rows(self.classes, self.class_sizes, np.concatenate([self.sums, more.sums]))
+
     @property
     def n(self) -> int:
         return len(self.sums)
@@ -91,8 +95,10 @@ def class_pvalue(rows: Rows) -> tuple[float, int]:
     of all together Pearson's Σ_c A²/(n_c·v), which has mean C − 1. Bonferroni over all.
     """
     n, d, sizes = rows.n, rows.d, rows.class_sizes
-    if rows.n_classes < 2 or n < FEWEST_ROWS or d < 4:
+    if rows.n_classes < 2 or d < 4:
         return 1.0, 0
+    if n < FEWEST_ROWS:
+        return float(np.exp(_log_all_constant(rows))) if (rows.sums == rows.sums[0]).all() else 1.0, 0
     s = rows.sizes.astype(np.float64)
     v = s * (d - s) / (d * (d - 1.0))
     deviations = rows.sums - s[:, None] * (sizes / d)
@@ -143,6 +149,12 @@ def _log_constant(rows: Rows) -> Floats:
     return np.asarray(
         (_log_choose(rows.class_sizes, k) + _log_choose(others, rows.sizes[:, None] - k) - total).sum(axis=0)
     )
+
+
+def _log_all_constant(rows: Rows) -> float:
+    """log of the chance that after the first mask all others have its class sums, given their sizes."""
+    each = _log_choose(rows.class_sizes, rows.sums).sum(axis=1) - _log_choose(rows.d, rows.sizes)
+    return float(each[1:].sum())
 
 
 def noticed_variance(rows: Rows, level: float) -> float:
@@ -224,48 +236,58 @@ class PairLaw:
 def pair_law(masks: PackedMasks, rows: Rows) -> PairLaw:
     """Whether images go together, or apart, more than chance makes them.
 
-    G = Σ_m z_i z_j has mean −Σκ/(n_c − 1) and variance V = Σ_m(E z_i²z_j² − (κ/(n_c − 1))²) for images of one class, so
-    Σ(G − mean)²/V over N pairs has mean N. With k images and kurtosis K of z its variance is
-    N·[2 + (K² − 3)/n + 2(k − 2)(K − 1)/n], but for terms that sums of a fixed size make smaller. And of each pair by
-    itself: both are in or both out with chance 1 − 2S(n_c − S)/(n_c(n_c − 1)), coins whose sum a binomial law bounds.
+    G = Σ_m z_i z_j has mean −Σκ/(n_c − 1) and variance V = Σ_m(E z_i²z_j² − (κ/(n_c − 1))²) for images of one class;
+    mean 0 and variance Σκκ′ for images of two, which are independent given the class sums. So Σ(G − mean)²/V over N
+    pairs has mean N. With k images and kurtosis K of z its variance is N·[2 + (K² − 3)/n + 2(k − 2)(K − 1)/n], but for
+    terms that sums of a fixed size make smaller. And of each pair by itself: in how many masks both are in or both are
+    out, a sum of independent coins that a binomial law bounds.
     """
     chosen, some = _sampled_columns(rows), _sampled_rows(rows.n)
-    sums, kurtosis = rows.sums[some], _kurtosis(rows)
-    n = len(sums)
-    value, variance, count, found = 0.0, 0.0, 0, []
-    x = masks.columns(chosen)[some].astype(np.float32) if n >= FEWEST_ROWS else np.zeros((n, 0), np.float32)
-    for c in np.unique(rows.classes[chosen]).tolist() if n >= FEWEST_ROWS else []:
-        inside = np.flatnonzero(rows.classes[chosen] == c)
-        size, k, s = int(rows.class_sizes[c]), inside.size, sums[:, c].astype(np.float64)
-        mean, own = _product_moments(size, s)
-        if k < 2 or size < 3 or own <= 0.0:
-            continue
-        z = x[:, inside] - (s / size).astype(np.float32)[:, None]
-        upper = np.triu_indices(k, 1)
-        gram = (z.T @ z)[upper].astype(np.float64)
-        value += float(np.square(gram - mean).sum()) / own
-        count += gram.size
-        variance += gram.size * (2.0 + (kurtosis**2 - 3.0 + 2.0 * (k - 2) * max(0.0, kurtosis - 1.0)) / n)
-        worst = int(np.argmax(np.abs(gram - mean)))
-        i, j = (int(inside[side[worst]]) for side in upper)
-        chance = 1.0 - 2.0 * float((s * (size - s)).sum() / (size * (size - 1.0) * n))
-        found.append(_pair_outlier(int((x[:, i] == x[:, j]).sum()), n, chance, (int(chosen[i]), int(chosen[j]))))
-    if count == 0:
+    sums, n = rows.sums[some], len(some)
+    if n < FEWEST_ROWS or chosen.size < 2:
         return PairLaw(1.0, 1.0, 0, n, (0, 0), 1.0, 0, 0.0)
-    p, pair, together, expected = min(found)
-    return PairLaw(
-        two_sided(value, count, variance), value / count, count, n, pair, min(1.0, count * p), together, expected
-    )
+    classes = rows.classes[chosen]
+    x = masks.columns(chosen)[some].astype(np.float32)
+    z = x - (sums / rows.class_sizes).astype(np.float32)[:, classes]
+    upper = np.triu_indices(chosen.size, 1)
+    both = classes[upper[0]], classes[upper[1]]
+    mean, variance, chance = (moment[both] for moment in _pair_moments(rows.class_sizes, sums))
+    varies = variance > 1e-9 * n
+    if not varies.any():
+        return PairLaw(1.0, 1.0, 0, n, (0, 0), 1.0, 0, 0.0)
+    deviation = np.zeros(len(mean))
+    deviation[varies] = ((z.T @ z)[upper].astype(np.float64) - mean)[varies] / np.sqrt(variance[varies])
+    count, kurtosis = int(varies.sum()), _kurtosis(rows)
+    spread = 2.0 + (kurtosis**2 - 3.0 + 2.0 * (chosen.size - 2) * max(0.0, kurtosis - 1.0)) / n
+    value = float(deviation @ deviation)
+    worst = int(np.argmax(np.abs(deviation)))
+    i, j = (int(side[worst]) for side in upper)
+    together = int((x[:, i] == x[:, j]).sum())
+    own = min(1.0, count * _binomial_outlier(together, n, float(chance[worst])))
+    pair = int(chosen[i]), int(chosen[j])
+    p = two_sided(value, count, count * spread)
+    return PairLaw(p, value / count, count, n, pair, own, together, n * float(chance[worst]))
 
 
-def _pair_outlier(
-    together: int, n: int, chance: float, pair: tuple[int, int]
-) -> tuple[float, tuple[int, int], int, float]:
-    """(p-value of that many masks in which both do the same, the pair, that number, the expected one)."""
-    k, size = np.array([together]), np.array([n])
-    upper = binomial_upper_tail(k, size, chance)
-    lower = binomial_upper_tail(size - k, size, 1.0 - chance)
-    return float(min(1.0, 2.0 * np.minimum(upper, lower)[0])), pair, together, n * chance
+def _binomial_outlier(k: int, n: int, chance: float) -> float:
+    """min(1, 2·min(P(B ≥ k), P(B ≤ k))) for B ~ Bin(n, chance)."""
+    upper = binomial_upper_tail(np.array([k]), np.array([n]), chance)
+    lower = binomial_upper_tail(np.array([n - k]), np.array([n]), 1.0 - chance)
+    return float(min(1.0, 2.0 * np.minimum(upper, lower)[0]))
+
+
+def _pair_moments(class_sizes: Ints, sums: Ints) -> tuple[Floats, Floats, Floats]:
+    """(C, C) each, by the classes of i and j: mean and variance of Σ_m z_i z_j, the chance that both do the same."""
+    p = sums / class_sizes
+    kappa = p * (1.0 - p)
+    mean, variance = np.zeros((len(class_sizes),) * 2), kappa.T @ kappa
+    chance = (p.T @ p + (1.0 - p).T @ (1.0 - p)) / len(sums)
+    for c, size in enumerate(class_sizes.tolist()):
+        s = sums[:, c].astype(np.float64)
+        mean[c, c], variance[c, c] = _product_moments(size, s)
+        if size > 1:
+            chance[c, c] = 1.0 - 2.0 * float((s * (size - s)).sum() / (size * (size - 1.0) * len(sums)))
+    return mean, variance, chance
 
 
 def _product_moments(size: int, s: Floats) -> tuple[float, float]:

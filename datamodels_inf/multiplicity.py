@@ -1,7 +1,13 @@
-"""Corrections for many tests at once, thin over statsmodels."""
+"""CORRECTIONS: everything that is to be known of a correction for many tests, in one entry of one table (METHOD 14).
+
+p-values are adjusted by statsmodels where it has the correction. A new one is its functions and an entry
+(docs/adding.md).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -10,12 +16,117 @@ from scipy.special import digamma
 
 from datamodels_inf.checks import Floats, as_array, check_choice, check_fraction, check_integer
 
-Method: TypeAlias = Literal["by", "bh", "holm", "bonferroni"]
-CORRECTIONS = {"by": "Benjamini–Yekutieli", "bh": "Benjamini–Hochberg", "holm": "Holm", "bonferroni": "Bonferroni"}
-_STATSMODELS_NAME = {"by": "fdr_by", "bh": "fdr_bh", "bonferroni": "bonferroni"}
+Controls: TypeAlias = Literal["FDR", "FWER"]
+
+STEP_UP = "The findings are the p-values up to the last one on or under the solid line"
+STEP_DOWN = "The findings are the p-values before the first one above the solid line"
+SINGLE_STEP = "The findings are the p-values on or under the solid line"
 
 
-def adjust_pvalues(p: ArrayLike, method: Method = "by", *, n_hypotheses: int | None = None) -> Floats:
+@dataclass(frozen=True)
+class Correction:
+    """One correction for m tests at level α.
+
+    controls: the false discovery rate, or the chance of any false discovery. dependence: when it does.
+    adjust(p, m): adjusted p-values, of which those ≤ α are findings; hypotheses beyond `p` have p = 1.
+    line(α, m): the critical values of the sorted p-values. rule: how they are held against it.
+    selected(α, m, R): p*; intervals at level 1 − p* make up for the selection of R findings (`selected_confidence`).
+    selected_formula: 1 − p* in words.
+    """
+
+    name: str
+    title: str
+    controls: Controls
+    dependence: str
+    adjust: Callable[[Floats, int], Floats]
+    line: Callable[[float, int], Floats]
+    rule: str
+    selected: Callable[[float, int, int], float]
+    selected_formula: str
+
+
+def harmonic(n: int) -> float:
+    """1 + 1/2 + … + 1/n."""
+    return float(digamma(n + 1) + np.euler_gamma)
+
+
+def _by_statsmodels(name: str, factor: Callable[[int], float]) -> Callable[[Floats, int], Floats]:
+    """statsmodels' adjustment, which is proportional to `factor` of the size of the family."""
+
+    def adjust(p: Floats, family: int) -> Floats:
+        from statsmodels.stats.multitest import multipletests  # Slow to import.
+
+        larger = factor(family) / factor(p.size)
+        return np.asarray(np.minimum(1.0, larger * multipletests(p, method=name)[1]))
+
+    return adjust
+
+
+def _holm(p: Floats, family: int) -> Floats:
+    """max over the smaller ones of p_(k)·(m − k + 1)."""
+    order = np.argsort(p)
+    steps = p[order] * (family - np.arange(p.size))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
+
+
+def _ranks(m: int) -> Floats:
+    return np.arange(1.0, m + 1.0)
+
+
+CORRECTIONS: dict[str, Correction] = {
+    correction.name: correction
+    for correction in (
+        Correction(
+            "by",
+            "Benjamini–Yekutieli",
+            "FDR",
+            "however the tests depend on each other",
+            _by_statsmodels("fdr_by", lambda m: m * harmonic(m)),
+            lambda alpha, m: np.asarray(alpha * _ranks(m) / (m * harmonic(m))),
+            STEP_UP,
+            lambda alpha, m, found: alpha * (found / m) / harmonic(m),
+            "1 − α·R/(m·H_m) for R findings among m tests, H_m = 1 + ½ + … + 1/m",
+        ),
+        Correction(
+            "bh",
+            "Benjamini–Hochberg",
+            "FDR",
+            "for independent or positively dependent tests",
+            _by_statsmodels("fdr_bh", float),
+            lambda alpha, m: np.asarray(alpha * _ranks(m) / m),
+            STEP_UP,
+            lambda alpha, m, found: alpha * found / m,
+            "1 − α·R/m for R findings among m tests",
+        ),
+        Correction(
+            "holm",
+            "Holm",
+            "FWER",
+            "however the tests depend on each other",
+            _holm,
+            lambda alpha, m: np.asarray(alpha / (m - _ranks(m) + 1.0)),
+            STEP_DOWN,
+            lambda alpha, m, found: alpha * (1.0 / m),
+            "1 − α/m for each of m tests",
+        ),
+        Correction(
+            "bonferroni",
+            "Bonferroni",
+            "FWER",
+            "however the tests depend on each other",
+            _by_statsmodels("bonferroni", float),
+            lambda alpha, m: np.full(m, alpha / m),
+            SINGLE_STEP,
+            lambda alpha, m, found: alpha * (1.0 / m),
+            "1 − α/m for each of m tests",
+        ),
+    )
+}
+
+
+def adjust_pvalues(p: ArrayLike, method: str = "by", *, n_hypotheses: int | None = None) -> Floats:
     """Adjusted p-values: rejecting those ≤ α controls the false discovery rate ("by", "bh") or the chance of any false
     discovery ("holm", "bonferroni") at α.
 
@@ -40,11 +151,11 @@ def adjust_pvalues(p: ArrayLike, method: Method = "by", *, n_hypotheses: int | N
         raise ValueError(f"`n_hypotheses` must be at least the {count} p-values given, but it is {family}.")
     adjusted = np.full(values.shape, np.nan)
     if count:
-        adjusted[tested] = _adjust(values[tested], method, family)
+        adjusted[tested] = CORRECTIONS[method].adjust(values[tested], family)
     return adjusted
 
 
-def selected_confidence(correction: Method, alpha: float, n_tests: int, n_found: int) -> float:
+def selected_confidence(correction: str, alpha: float, n_tests: int, n_found: int) -> float:
     """The level of the intervals of `n_found` findings among `n_tests` tests, 1 − p*, that makes up for the selection.
 
     "by": p* = α·R/(m·H_m), H_m = 1 + ½ + … + 1/m, and "bh": p* = α·R/m, R findings among m tests. The false coverage
@@ -63,25 +174,21 @@ def selected_confidence(correction: Method, alpha: float, n_tests: int, n_found:
     check_integer("n_found", n_found, 1)
     if check_integer("n_tests", n_tests, 1) < n_found:
         raise ValueError(f"`n_tests` must be at least the {n_found} findings, but it is {n_tests}.")
-    share = n_found / n_tests if correction in ("by", "bh") else 1.0 / n_tests
-    return 1.0 - alpha * share / (harmonic(n_tests) if correction == "by" else 1.0)
+    return 1.0 - CORRECTIONS[correction].selected(alpha, n_tests, n_found)
 
 
-def _adjust(p: Floats, method: Method, family: int) -> Floats:
-    """Adjusted p-values of a family in which the hypotheses beyond `p` have p = 1, without writing these out."""
-    if method == "holm":
-        order = np.argsort(p)
-        steps = p[order] * (family - np.arange(p.size))
-        adjusted = np.empty_like(p)
-        adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-        return adjusted
-    from statsmodels.stats.multitest import multipletests  # Slow to import.
+def critical_values(correction: str, alpha: float, m: int) -> Floats:
+    """What the k-th smallest of m p-values is held against, k = 1..m.
 
-    # All three are proportional to the size of the family, "by" also to its harmonic number.
-    factor = family / p.size * (harmonic(family) / harmonic(p.size) if method == "by" else 1.0)
-    return np.asarray(np.minimum(1.0, factor * multipletests(p, method=_STATSMODELS_NAME[method])[1]))
+    "by": α·k/(m·H_m), "bh": α·k/m, "holm": α/(m − k + 1), "bonferroni": α/m.
+    """
+    check_choice("correction", correction, tuple(CORRECTIONS))
+    return CORRECTIONS[correction].line(alpha, m)
 
 
-def harmonic(n: int) -> float:
-    """1 + 1/2 + … + 1/n."""
-    return float(digamma(n + 1) + np.euler_gamma)
+def threshold(correction: str, alpha: float, m: int, found: int) -> float:
+    """With `found` findings among m tests: the findings are just the tests with p ≤ this.
+
+    With none, what the smallest p-value would have had to be.
+    """
+    return float(critical_values(correction, alpha, m)[max(found, 1) - 1])

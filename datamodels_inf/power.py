@@ -32,7 +32,6 @@ from datamodels_inf.checks import (
     check_fraction,
     check_integer,
     check_nonnegative,
-    check_number,
     check_pair,
     check_vector,
 )
@@ -215,108 +214,74 @@ def _two_tails(sizes: Ints, critical: Ints, pi: Floats | float) -> Floats:
     return np.asarray(np.where(critical < 0, 0.0, upper + lower))
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Numbers of held-out models that give the wanted power, by test; None where 10¹² are not enough. See `plan`."""
-
-    effect: float
-    alpha: float
-    power: float
-    noise: float
-    proportion: float
-    swap: int | None
-    swap_exact: int | None
-    paired: int | None
-    contrast: int
-
-
-def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Plan:
-    """How many held-out models are needed to find an effect Δ = θ*_i − θ*_j at level α with the given power.
-
-    Margins are taken as y = b + xᵀθ* + N(0, noise²), a share `proportion` of the training set in each mask, and θ̂ = θ*:
-    a bound on what a good fit reaches. With c = |Δ|/noise and q = 2·proportion·(1 − proportion), the chance that a mask
-    holds just one of the two images:
-
-    - unpaired: ½ − π = q·(½ − 2Φ(c/√2)Φ(−c/√2)), of order c²: `swap` (Hoeffding), `swap_exact` (exact p-value);
-    - paired, squared residual: P(D > 0 | D ≠ 0) = Φ(−c/2), of order c: `paired` (exact);
-    - `contrast`, signed-rank: Noether's (z_{α/2} + z_β)²/(3(p − ½)²) informative masks, p = Φ(c/√2).
-
-    For the first three, the smallest number found by bisection on the exact power.
-    """
-    if check_number("effect", effect) == 0.0:
-        raise ValueError(f"`effect` must be a finite number other than 0, but it is {effect}.")
-    check_alpha(alpha)
-    if not alpha < check_fraction("power", power):
-        raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
-    if check_number("noise", noise) <= 0.0:
-        raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
-    check_fraction("proportion", proportion)
-    c, q = abs(effect) / noise, 2.0 * proportion * (1.0 - proportion)
-    pi = unpaired_win_probability(c, q)
-    p = float(ndtr(c / np.sqrt(2.0)))
-    if p - 0.5 < 1e-8:
-        raise ValueError("`effect` is too small: more than 10^12 models would be needed.")
-    noether = (-float(ndtri(alpha / 2.0)) + float(ndtri(power))) ** 2 / (3.0 * (p - 0.5) ** 2)
-    return Plan(
-        effect,
-        alpha,
-        power,
-        noise,
-        proportion,
-        swap=_smallest(lambda n: swap_power(pi, n, alpha), power),
-        swap_exact=_smallest(lambda n: swap_power(pi, n, alpha, pvalue="exact"), power),
-        paired=_smallest(lambda n: paired_power(ndtr(-c / 2.0), n, alpha, informative=q), power),
-        contrast=int(np.ceil(noether / q)),
-    )
+# Planning: what each test needs under the model of `planning.plan`.
 
 
 @dataclass(frozen=True)
-class Detectable:
-    """The smallest effects that n held-out models find with the wanted power, by test; None where none is large enough.
+class Planner:
+    """The power of one test, turned around both ways; see `planning.plan` for c and q.
 
-    See `detectable_effect`.
+    models(c, q, α, power): the smallest number of models that find c, None beyond 10¹².
+    effect(n, q, α, power): the smallest c that n models find, None where none is large enough.
     """
 
-    swap: float | None
-    swap_exact: float | None
-    paired: float | None
-    contrast: float | None
+    models: Callable[[float, float, float, float], int | None]
+    effect: Callable[[int, float, float, float], float | None]
 
 
-def detectable_effect(n: int, *, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Detectable:
-    """The inverse of `plan`, under the same assumptions: the smallest |Δ| that n models find at level α.
+def swap_planner(pvalue: Literal["hoeffding", "exact"]) -> Planner:
+    """Unpaired: ½ − π = q·(½ − 2Φ(c/√2)Φ(−c/√2)), of order c²."""
 
-    By bisection on the exact power, which grows with |Δ|; for the contrast, Noether's formula solved for p.
+    def power_of(n: int, c: float, q: float, alpha: float) -> Floats:
+        return swap_power(unpaired_win_probability(c, q), n, alpha, pvalue=pvalue)
 
-    >>> effect = detectable_effect(2000, alpha=1e-4, power=0.8, noise=0.5).paired
-    >>> abs(plan(effect=effect, alpha=1e-4, power=0.8, noise=0.5).paired - 2000) <= 4
-    True
-    """
-    check_integer("n", n, 2)
-    check_alpha(alpha)
-    if not alpha < check_fraction("power", power):
-        raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
-    if check_number("noise", noise) <= 0.0:
-        raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
-    q = 2.0 * check_fraction("proportion", proportion) * (1.0 - proportion)
-    p = 0.5 + (-float(ndtri(alpha / 2.0)) + float(ndtri(power))) / float(np.sqrt(3.0 * n * q))
-    return Detectable(
-        swap=_least(lambda c: swap_power(unpaired_win_probability(c, q), n, alpha), power, noise),
-        swap_exact=_least(lambda c: swap_power(unpaired_win_probability(c, q), n, alpha, pvalue="exact"), power, noise),
-        paired=_least(lambda c: paired_power(ndtr(-c / 2.0), n, alpha, informative=q), power, noise),
-        contrast=float(np.sqrt(2.0) * ndtri(p)) * noise if p < 1.0 else None,
+    return _planner(power_of)
+
+
+def paired_planner() -> Planner:
+    """Paired, squared residual: P(D > 0 | D ≠ 0) = Φ(−c/2), of order c."""
+
+    def power_of(n: int, c: float, q: float, alpha: float) -> Floats:
+        return paired_power(ndtr(-c / 2.0), n, alpha, informative=q)
+
+    return _planner(power_of)
+
+
+def noether_planner() -> Planner:
+    """Signed ranks: Noether's (z_{α/2} + z_β)²/(3(p − ½)²) informative masks, p = Φ(c/√2)."""
+
+    def models(c: float, q: float, alpha: float, power: float) -> int | None:
+        gap = float(ndtr(c / np.sqrt(2.0))) - 0.5
+        return int(np.ceil(_noether(alpha, power) ** 2 / (3.0 * gap**2) / q)) if gap > 0.0 else None
+
+    def effect(n: int, q: float, alpha: float, power: float) -> float | None:
+        p = 0.5 + _noether(alpha, power) / float(np.sqrt(3.0 * n * q))
+        return float(np.sqrt(2.0) * ndtri(p)) if p < 1.0 else None
+
+    return Planner(models, effect)
+
+
+def _noether(alpha: float, power: float) -> float:
+    return -float(ndtri(alpha / 2.0)) + float(ndtri(power))
+
+
+def _planner(power_of: Callable[[int, float, float, float], Floats]) -> Planner:
+    """By bisection on the exact power of n models for c, q and α."""
+    return Planner(
+        lambda c, q, alpha, power: _smallest(lambda n: power_of(n, c, q, alpha), power),
+        lambda n, q, alpha, power: _least(lambda c: power_of(n, c, q, alpha), power),
     )
 
 
-def _least(power_of: Callable[[float], Floats], wanted: float, noise: float) -> float | None:
-    """The smallest c·noise with power_of(c) ≥ wanted, to a relative 1e-4; None if even c = 40 has less power."""
+def _least(power_of: Callable[[float], Floats], wanted: float) -> float | None:
+    """The smallest c with power_of(c) ≥ wanted, to a relative 1e-4; None if even c = 40 has less power."""
     low, high = 0.0, 40.0  # standard deviations: beyond, nothing changes any more
     if power_of(high) < wanted:
         return None
     while high - low > 1e-4 * high:
         middle = (low + high) / 2.0
         low, high = (low, middle) if power_of(middle) >= wanted else (middle, high)
-    return high * noise
+    return high
 
 
 def unpaired_win_probability(c: float, q: float) -> float:

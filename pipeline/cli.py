@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,30 @@ def cli() -> None:
 
 
 STAGE_NAMES = ("download", "fit", "test", "features", "robustness", "report")
-METHODS = ("swap", "swap-exact", "paired", "contrast")
+
+
+class OneOf(click.ParamType[str]):
+    """One of the names of a table, which is imported only when they are needed: that takes time."""
+
+    name = "name"
+
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self.names = names
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{'|'.join(self.names())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value not in self.names():
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
+        return value
+
+
+def _methods() -> list[str]:
+    from datamodels_inf.methods import METHODS
+
+    return list(METHODS)
+
 
 config_options = (
     click.option(
@@ -135,7 +158,7 @@ def report(show: bool, **options: Any) -> None:
 @click.option("--neighbours", type=click.IntRange(min=1), help="Look-alikes of each image.  [default: 5]")
 @click.option("--metric", type=click.Choice(["pixels", "features", "influence"]), help="[default: pixels]")
 @click.option("--embeddings", type=click.Path(), help="Features of your own: .npy, a row for each training image.")
-@click.option("--method", type=click.Choice(METHODS))
+@click.option("--method", type=OneOf(_methods))
 @click.option("--split", is_flag=True, help="Find on one half of the held-out models, test again on the other.")
 def robustness(
     overrides: tuple[str, ...],
@@ -192,7 +215,7 @@ def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested
 
 @cli.command()
 @with_options(result_options)
-@click.option("--method", type=click.Choice(METHODS), help="Of one method only. Default: all that were run.")
+@click.option("--method", type=OneOf(_methods), help="Of one method only. Default: all that were run.")
 @click.option(
     "--sort",
     type=click.Choice(["p", "effect", "target"]),
@@ -273,19 +296,14 @@ def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool
 @click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
 def plan(effect: float, alpha: float, power: float, noise: float, proportion: float) -> None:
     """How many held-out models are needed to find an effect, for each test."""
-    from datamodels_inf.power import plan as make_plan
+    from datamodels_inf.planning import plan as make_plan
 
     try:
         planned = make_plan(effect=effect, alpha=alpha, power=power, noise=noise, proportion=proportion)
     except ValueError as error:
         raise BadInputError(str(error).replace("`", "--", 1).replace("`", "", 1)) from error
     click.echo(f"Held-out models needed for effect {effect:g}, noise {noise:g}, level {alpha:g}, power {power:g}:")
-    for name, count in (
-        ("swap", planned.swap),
-        ("swap-exact", planned.swap_exact),
-        ("paired", planned.paired),
-        ("contrast", planned.contrast),
-    ):
+    for name, count in planned.figures.items():
         click.echo(f"  {name:<11} {'more than 10¹²' if count is None else format(count, ','):>15}")
 
 

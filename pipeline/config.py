@@ -6,13 +6,20 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
 
-Method: TypeAlias = Literal["swap", "swap-exact", "paired", "contrast"]
+if TYPE_CHECKING:
+    Method: TypeAlias = str
+    CorrectionName: TypeAlias = str
+else:
+    Method = Literal[tuple(METHODS)]
+    CorrectionName = Literal[tuple(CORRECTIONS)]
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -149,7 +156,7 @@ class Test(Section):
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
     order: Literal["permuted", "given"] = "permuted"
     alpha: Fraction = 0.2
-    correction: Literal["by", "bh", "holm", "bonferroni"] = "by"
+    correction: CorrectionName = "by"
     allow_unexchangeable: bool = False
     chunk_pairs: Count = 20_000
 
@@ -174,8 +181,9 @@ class Test(Section):
     def _methods_fit(self) -> Test:
         if len(set(self.method)) < len(self.method):
             raise ValueError("test.method must not name a method twice")
-        if self.tau > 0 and "contrast" in self.method:
-            raise ValueError("test.method 'contrast' needs test.tau = 0: its signed-rank test is valid only there")
+        for name in self.method:
+            if self.tau > 0 and METHODS[name].needs_tau_zero:
+                raise ValueError(f"test.method '{name}' needs test.tau = 0: its test is valid only there")
         return self
 
 
@@ -238,8 +246,9 @@ class Config(Section):
         comes_with_source = self.source.kind == "madrylab" or self.source.weights_url is not None
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
             raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
-        if self.robustness.method == "contrast" and self.test.tau > 0:
-            raise ValueError("robustness.method 'contrast' needs test.tau = 0: its test is valid only there")
+        again = self.robustness.method
+        if again is not None and METHODS[again].needs_tau_zero and self.test.tau > 0:
+            raise ValueError(f"robustness.method '{again}' needs test.tau = 0: its test is valid only there")
         return self
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from datamodels_inf.multiplicity import Method, selected_confidence
+from datamodels_inf.multiplicity import selected_confidence
 
 MARGINAL = 0.95
 """The level of every test's own interval, which holds for a pair named in advance."""
 
 
-def finding_level(correction: Method, alpha: float, n_tests: int, n_found: int) -> float:
+def finding_level(correction: str, alpha: float, n_tests: int, n_found: int) -> float:
     """That of `selected_confidence`, but never below MARGINAL: being found makes no interval shorter.
 
     n_tests counts the tests that were made. NaN where nothing was found.

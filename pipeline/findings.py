@@ -27,6 +27,7 @@ from pipeline.finding_level import MARGINAL, finding_level, level_text, one_of
 from pipeline.run import Pipeline
 from pipeline.stages.context import Data
 from pipeline.stages.pair_chunks import UNSEEN
+from pipeline.stages.premise import report_of, spoiled_tests
 
 Sort: TypeAlias = Literal["p", "effect", "target"]
 Row: TypeAlias = Mapping[str, Any]
@@ -84,6 +85,11 @@ class Tested:
         return int(self.result.summary["n_tests"])
 
     @property
+    def warning(self) -> str:
+        """What spoils tests that the user wanted all the same."""
+        return spoiled_tests(self.config, report_of(self.result.summary["masks"]))
+
+    @property
     def n_made(self) -> int:
         """Without those that the law of the masks does not allow."""
         return self.n_tests - int(self.result.summary["n_untested"])
@@ -107,9 +113,10 @@ class Tested:
         """What a finding means, as the end of a sentence."""
         test = self.config.test
         beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
-        rate = test.correction in ("by", "bh")
+        correction = CORRECTIONS[test.correction]
+        rate = correction.controls == "FDR"
         what = f"at a false discovery rate of {test.alpha:g}" if rate else f"at a family-wise error of {test.alpha:g}"
-        return f"influence their target differently{beyond}, {what} ({CORRECTIONS[test.correction]})"
+        return f"influence their target differently{beyond}, {what} ({correction.title})"
 
     def n_found(self, method: str) -> int:
         return int(self.found[self.methods.index(method)].sum())
@@ -121,11 +128,12 @@ class Tested:
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""
         level = self.level(method)
-        rate = self.config.test.correction in ("by", "bh")
+        rate = CORRECTIONS[self.config.test.correction].controls == "FDR"
         text = level_text(level).replace(" ", "")
         whom = f"As a finding ({text})" if level > MARGINAL else "It holds for findings too"
         what = "the expected share of findings whose interval misses" if rate else "the chance that any interval misses"
-        most = f"{what} the effect is at most {self.config.test.alpha:g}"
+        dependence = CORRECTIONS[self.config.test.correction].dependence
+        most = f"{what} the effect is at most {self.config.test.alpha:g}, {dependence}"
         return f"95% interval: for a pair named in advance. {whom}: {most}"
 
     def findings(self, method: str) -> Iterator[dict[str, Any]]:
@@ -190,6 +198,8 @@ def finding_lines(
         if as_csv:
             yield from (_csv_line(_csv_values(row)) for row in rows)
             continue
+        if tested.warning:
+            yield f"Warning: p-values may not be valid: {tested.warning}"
         yield f"{name}: {tested.n_found(name):,} of {tested.n_made:,} pairs {tested.promise}"
         if tested.n_found(name):
             yield tested.intervals(name)
@@ -205,6 +215,8 @@ def compare_lines(tested: Tested) -> Iterator[str]:
     found = tested.found.astype(np.int64)
     common = found @ found.T
     alone = (found * (found.sum(axis=0) == 1)).sum(axis=1)
+    if tested.warning:
+        yield f"Warning: p-values may not be valid: {tested.warning}"
     yield f"Of {tested.n_made:,} pairs, so many {tested.promise}:"
     yield ""
     header = ["method", "findings", "no other", *(f"also {method}" for method in tested.methods)]
@@ -257,7 +269,7 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     yield header
     for row, line in zip(rows, lines, strict=True):
         yield line
-        yield f"    {row['words']}"
+        yield f"    {row['words']}{f' ({note})' if (note := row['note']) else ''}"
 
 
 def _as_finding(row: Row, n_found: int) -> str:

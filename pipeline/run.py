@@ -155,7 +155,8 @@ def describe(result: Result) -> str:
         quality = "unknown" if s["r2_median"] is None else f"{s['r2_median']:.2f}"
         words = f"{s['n_targets']:,} targets, median held-out R² {quality}"
     elif stage == "test":
-        words = f"{s['n_tests']:,} pairs by {', '.join(s['methods'])}"
+        words = f"{s['n_tests'] - s['n_untested']:,} pairs by {', '.join(s['methods'])}"
+        words += f", {s['n_untested']:,} not tested" if s["n_untested"] else ""
     elif stage == "features":
         words = f"{s['n_features']:,} features of {s['n_train']:,} images"
     elif stage == "robustness":

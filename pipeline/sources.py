@@ -64,7 +64,8 @@ def _trained_files(folder: Path, images: Path | None) -> Files:
             f"{folder / 'manifest.json'} is not one that datamodels-inf train wrote; make the set again."
         )
     found = Files(folder / "masks.npy", folder / "margins.npy", n_train, images or folder / "images.npz")
-    return replace(found, digests={folder / name: digest for name, digest in digests.items()})
+    digests = {folder / name: digest for name, digest in digests.items()}
+    return replace(found, digests=digests, completed=_completed(folder))
 
 
 def _released_files(folder: Path, source: Source) -> Files:
@@ -75,13 +76,17 @@ def _released_files(folder: Path, source: Source) -> Files:
     for names in (released, ("masks.npy", "margins.npy")):
         for place in (folder, folder / "data", folder / "cifar" / "data"):
             if all((place / name).is_file() for name in names):
-                completed = place / "_completed.npy"
                 found = Files(place / names[0], place / names[1], None, source.images)
-                return replace(found, completed=completed if completed.is_file() else None)
+                return replace(found, completed=_completed(place))
     raise BadInputError(
         f"source.folder {folder} holds no {released[0]} with {released[1]}, no masks.npy with margins.npy, nor a set "
         "made by datamodels-inf train."
     )
+
+
+def _completed(folder: Path) -> Path | None:
+    path = folder / "_completed.npy"
+    return path if path.is_file() else None
 
 
 def fingerprint(source: Source) -> dict[str, Any]:
@@ -117,7 +122,8 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
         return masks[rows] if files.n_train is not None else _pack(files.masks, masks[rows])
 
     groups = _equal_masks(bits, finished, n_train) if source.group_by_mask else Groups.single(finished)
-    kept = _kept(source, len(groups), "different masks" if source.group_by_mask else "models")
+    what = "different masks" if source.group_by_mask else "models"
+    kept = _kept(source, len(groups), f"{what} that are completed" if files.completed else what)
     dtype = np.result_type(margins.dtype, np.float32) if source.group_by_mask else margins.dtype
     empty: list[int] = []
     with (
@@ -154,8 +160,8 @@ def refuse_empty(name: str, rows: Sequence[int]) -> None:
         more = f" and {len(rows) - NAMED_ROWS} more" if len(rows) > NAMED_ROWS else ""
         raise BadInputError(
             f"{name} holds masks without any image, in row{'s' if len(rows) > 1 else ''} "
-            f"{', '.join(map(str, rows[:NAMED_ROWS]))}{more}: were these models trained? Drop the rows, or put a "
-            "_completed.npy beside the masks, False where a model was not trained."
+            f"{', '.join(map(str, rows[:NAMED_ROWS]))}{more}: were these models trained? Leave out the rows of "
+            "models that were not; in a folder, a _completed.npy beside the masks, False in these rows, does that."
         )
 
 

@@ -146,7 +146,10 @@ def test_a_favoured_image_and_untrained_rows_are_named():
     report = check_exchangeable(favoured(np.random.default_rng(2)))
     assert "column 17 is in" in check_of(report, "Images").found
     report = check_exchangeable(untrained(np.random.default_rng(2)))
-    assert "3 of 600 masks hold no image (rows 3, 100, 500)" in check_of(report, "Empty and full masks").found
+    assert (
+        "3 of 600 masks hold no image (tested rows 3, 100, 500, from 0)"
+        in check_of(report, "Empty and full masks").found
+    )
 
 
 def test_two_images_that_go_together_are_named():
@@ -208,7 +211,7 @@ def test_masks_of_the_fit_rows():
     assert "1 of 600 tested masks are also masks of fit rows" in check_of(report, "Masks of the fit rows").found
     fit[7] = ~masks[3]
     report = check_exchangeable(masks, fit_masks=fit)
-    assert "1 of 600 tested masks are complements" in check_of(report, "Masks of the fit rows").found
+    assert "1 of 600 tested masks are complements" in check_of(report, "Complements of fit rows").found
 
 
 def test_a_drift_of_the_size_spoils_only_the_given_order():
@@ -248,6 +251,39 @@ def test_few_rows_say_nothing():
     report = check_exchangeable(fixed_size(np.random.default_rng(0), 10), labels=LABELS)
     assert report.ok
     assert check_of(report, "Pairs of images").notices == "nothing: there are fewer than 20 rows"
+
+
+def test_strata_show_in_few_rows_too():
+    """By class sums that do not vary at all, or by the fit rows."""
+    rng = np.random.default_rng(3)
+    masks = stratified(rng)
+    assert check_exchangeable(masks[:8], labels=LABELS).law == "stratified"
+    assert check_exchangeable(masks[:2], labels=LABELS).law == "fixed-size"
+    assert check_exchangeable(masks[:2], labels=LABELS, fit_masks=masks[100:]).law == "stratified"
+    for n in (2, 5, 10, 19):
+        alarms = sum(
+            check_exchangeable(fixed_size(rng, n), labels=LABELS, alpha=0.05).law == "stratified" for _ in range(200)
+        )
+        assert alarms <= 4
+
+
+def test_blocks_across_classes_are_found():
+    """Two images of two classes that always go together: the class sums look like strata, but the rest tells."""
+    rng = np.random.default_rng(3)
+    pairs = np.repeat(fixed_size(rng, d=D // 2), 2, axis=1)
+    report = check_exchangeable(pairs, labels=np.arange(D) % 2)
+    assert not report.ok
+    assert "Pairs of images" in found(report)
+    copied = stratified(rng)
+    copied[:, LABELS == 1] = copied[:, LABELS == 0]
+    assert not check_exchangeable(copied, labels=LABELS).ok
+    tied = stratified(rng)
+    other = np.flatnonzero(LABELS == 1)[1:]
+    for row in tied:  # Image 1 follows image 0, at the cost of another one of its class.
+        if row[1] != row[0]:
+            exchange = rng.choice(other[row[other] == row[0]])
+            row[[1, exchange]] = row[[exchange, 1]]
+    assert not check_exchangeable(tied, labels=LABELS).ok
 
 
 def test_many_images_are_sampled_and_strata_then_need_labels():

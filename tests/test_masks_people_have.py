@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 from scipy.stats import binom
 
+from pipeline import findings
 from pipeline.config import load_config
 from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
@@ -181,7 +182,7 @@ def test_uniform_masks_keep_the_level(tmp_path):
 
 @pytest.mark.parametrize(("name", "sentence"), [
     ("blocks", "images go together in blocks"),
-    ("antithetic", "stand beside their complement"),
+    ("antithetic", "the complement stands there too"),
     ("reseeded", "are also masks of fit rows, so that θ̂ has seen them.*source.group_by_mask = true averages"),
 ])  # fmt: skip
 def test_the_run_is_refused_before_the_fit(tmp_path, name, sentence):
@@ -224,7 +225,7 @@ def test_a_run_without_any_pair_within_a_class_is_refused(tmp_path):
 
 def test_without_labels_stratified_masks_are_refused(tmp_path):
     make(tmp_path / "0", "stratified", 0)
-    with pytest.raises(BadInputError, match="images go together in blocks, or the rows are not independent"):
+    with pytest.raises(BadInputError, match=r"in blocks, or the rows are not independent.*give source\.labels"):
         run(tmp_path / "0", *pairs_of(tmp_path / "0", "within"), labels=False)
 
 
@@ -270,6 +271,38 @@ def test_too_few_different_masks_are_said(tmp_path):
     make(tmp_path / "0", "reseeded")
     with pytest.raises(BadInputError, match="there are only 550 different masks"):
         run(tmp_path / "0", *TOP, "source.group_by_mask=true")
+
+
+def page_of(folder, *settings):
+    """The report's page and the lines of `compare`."""
+    common = ["source.kind=files", f"source.folder={folder}", f"source.labels={folder / 'labels.npz'}",
+              f"source.fit_rows={FIT_ROWS}", f"source.held_out_rows={HELD_OUT}", "fit.targets=all", "fit.n_lambdas=10",
+              "fit.lambda_ratio=0.05", "report.name=page", "report.max_panels=1"]  # fmt: skip
+    pipeline = Pipeline(load_config("digits", [*common, *settings]), folder / "store", folder / "reports", quiet=True)
+    pipeline.run("report")
+    lines = findings.compare_lines(findings.Tested.of(pipeline, ""))
+    return (folder / "reports" / "page" / "index.html").read_text(), list(lines)
+
+
+def test_what_the_user_answers_for_is_a_warning_on_the_page_and_in_the_commands(tmp_path):
+    make(tmp_path / "s", "stratified", 0)
+    page, lines = page_of(tmp_path / "s", *pairs_of(tmp_path / "s", "both"), "test.method=contrast", OLD)
+    assert "p-values may not be valid: every mask holds the same number of images of each class" in page
+    assert "only pairs within a class are tested" not in page
+    assert lines[0].startswith("Warning: p-values may not be valid")
+    page, lines = page_of(tmp_path / "s", *pairs_of(tmp_path / "s", "both"), "test.method=contrast")
+    assert "only pairs within a class are tested" in page
+    assert "1800 more cannot be: the masks are stratified by class" in page
+    assert "may not be valid" not in page
+    assert lines[0].startswith("Of 1,800 pairs")
+    make(tmp_path / "d", "drifting size", 0)
+    given = pairs_of(tmp_path / "d", "across"), "test.method=swap", "test.order=given", OLD
+    page, lines = page_of(tmp_path / "d", *given[0], *given[1:])
+    assert "p-values may not be valid: the size of the masks changes along the rows" in page
+    assert "does no harm" not in page
+    page, lines = page_of(tmp_path / "d", *given[0], "test.method=swap")
+    assert "swap tests permute the rows, so that this does no harm" in page
+    assert not lines[0].startswith("Warning")
 
 
 # Rows that were never trained.

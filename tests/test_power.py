@@ -15,14 +15,13 @@ from datamodels_inf import (
     mixture_gap,
     paired_power,
     paired_swap_test,
-    plan,
     sufficient_gap,
     swap_power,
     swap_test,
 )
+from datamodels_inf.methods import METHODS
+from datamodels_inf.planning import Detectable, detectable_effect, plan
 from datamodels_inf.power import (
-    Detectable,
-    detectable_effect,
     linear_paired_gap,
     mixture_paired_gap,
     printed_gap,
@@ -249,7 +248,7 @@ def test_the_detectable_effect_is_the_inverse_of_the_plan(n, proportion):
 
 
 def test_too_few_models_detect_no_effect_at_all():
-    assert detectable_effect(10, alpha=1e-6, power=0.9) == Detectable(None, None, None, None)
+    assert detectable_effect(10, alpha=1e-6, power=0.9) == Detectable(dict.fromkeys(METHODS))
     with pytest.raises(ValueError, match="`power` must be larger than `alpha`"):
         detectable_effect(100, alpha=0.5, power=0.4)
     with pytest.raises(ValueError, match="`noise` must be a finite number above 0"):

@@ -25,7 +25,6 @@ from report_content import (
 )
 
 from datamodels_inf import PackedMasks
-from datamodels_inf.comparison import halves
 from datamodels_inf.datamodel import Datamodel
 from pipeline.report import write_report
 from pipeline.report.content import Coding
@@ -48,9 +47,7 @@ def full_content(rows, **changes):
     masks = PackedMasks.from_bool(rng.random((200, 12)) < 0.5)
     margins = rng.normal(size=(200, 12)).astype(np.float16)
     weights = Datamodel(rng.normal(0, 0.2, (12, 12)), np.zeros(12), np.full(12, np.nan))
-    held_out = HeldOut(
-        masks, lambda targets: margins[:, targets], weights, np.arange(12), halves(len(margins), "permuted", 0)
-    )
+    held_out = HeldOut(masks, lambda targets: margins[:, targets], weights, np.arange(12), "permuted", 0)
     content = make_content(
         rows,
         quality=make_quality(np.linspace(0.2, 0.8, 12)),

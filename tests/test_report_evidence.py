@@ -12,10 +12,12 @@ from scipy.stats import binom
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
 from datamodels_inf.comparison import halves, swap_columns
 from datamodels_inf.datamodel import Datamodel
-from datamodels_inf.power import detectable_effect, plan
+from datamodels_inf.methods import SCORES
+from datamodels_inf.multiplicity import critical_values as lines
+from datamodels_inf.multiplicity import threshold
+from datamodels_inf.planning import detectable_effect, plan
 from pipeline.report import mask_view
 from pipeline.report.cards import curve_view
-from pipeline.report.corrections import lines, threshold
 from pipeline.report.evidence import HeldOut, curve_of, curves_of, galleries_of
 from pipeline.report.heatmap import heatmap_of
 from pipeline.report.limits import POWER, limits_of
@@ -38,8 +40,8 @@ def held_out():
     y = (masks @ weight + bias + rng.normal(0, 0.3, (301, 2))).astype(np.float16)
     datamodel = Datamodel(weight, bias, np.full(2, np.nan))
     place = {3: 0, 8: 1}
-    packed, rows = PackedMasks.from_bool(masks), halves(301, "permuted", 0)
-    asked = HeldOut(packed, lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS, rows)
+    packed = PackedMasks.from_bool(masks)
+    asked = HeldOut(packed, lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS, "permuted", 0)
     return asked, masks, y.astype(np.float64), weight.astype(np.float64), bias
 
 
@@ -90,7 +92,7 @@ def test_curves_agree_with_the_tests(held_out):
     assert (curves[rows[2].key].area < 0.5) == (paired.statistic < 0.5)
     effect = contrast(masks, y[:, 0], 0, 5, theta=weight[:, 0], bias=bias[0])
     assert (curves[rows[3].key].area > 0.5) == (effect.estimate > 0)
-    assert [curves[row.key].kind for row in rows] == ["scores", "scores", "differences", "residuals"]
+    assert [curves[row.key].kind.name for row in rows] == ["scores", "scores", "differences", "residuals"]
 
 
 def test_a_pair_that_the_test_cannot_see_has_no_curve_of_differences(held_out):
@@ -102,11 +104,11 @@ def test_a_pair_that_the_test_cannot_see_has_no_curve_of_differences(held_out):
 
 def test_equal_samples_give_the_diagonal_and_few_values_all_their_steps():
     sample = np.random.default_rng(1).normal(size=1000)
-    curve = curve_of("scores", sample, sample)
+    curve = curve_of(SCORES, sample, sample)
     assert curve.x == curve.y
     assert curve.area == pytest.approx(0.5)
     assert len(curve.x) <= 50
-    steps = curve_of("scores", np.array([1.0, 2.0]), np.array([2.0, 3.0, 3.0]))
+    steps = curve_of(SCORES, np.array([1.0, 2.0]), np.array([2.0, 3.0, 3.0]))
     assert steps.x == (0.0, 0.5, 1.0, 1.0)
     assert steps.y == pytest.approx((0.0, 0.0, 1 / 3, 1.0))
     assert steps.area == pytest.approx(0.5 / 6)

@@ -24,7 +24,7 @@ from pipeline.remote.s3 import Place, S3Object, make_client
 USD_PER_GB = 0.09
 SPARE_BYTES = 200 * 10**6
 CODING_SHARE = 50
-LEAST_CODING_ROWS = 20
+LEAST_CODING_ROWS = 100
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pipeline.report.content import Content, Curve, Weighted
 from pipeline.report.pictures import Slot, slots_of
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.svg import at
-from pipeline.report.words import curve_words, fixed, number, sentence, weights
+from pipeline.report.words import fixed, number, sentence, weights
 
 CURVE_LEFT, CURVE_TOP, CURVE_SIDE = 18.0, 4.0, 104.0
 
@@ -130,13 +130,13 @@ def curve_view(curve: Curve, unit: str) -> CurveView:
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
     line = "M" + "L".join(dict.fromkeys(points))
-    first, second, what = curve_words(curve.kind, unit)
+    compared = curve.kind.compared.format(unit=unit)
     return CurveView(
         line=line,
         area=line + "z",
         area_text=f"area {fixed(curve.area, 2)}",
         below=curve.area < 0.5,
-        first=first,
-        second=second,
-        label=f"Ordinal dominance curve of {what}: area {number(curve.area)}, where ½ is no difference",
+        first=curve.kind.first,
+        second=curve.kind.second,
+        label=f"Ordinal dominance curve of {compared}: area {number(curve.area)}, where ½ is no difference",
     )

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.exchangeability import ExchangeabilityReport
-from datamodels_inf.multiplicity import CORRECTIONS, Method
+from datamodels_inf.methods import CurveKind
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.report.rows import Key, Row
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class Images:
 class Curve:
     """The ordinal dominance curve (PP plot) of the two samples that a test compares.
 
-    kind: "scores" (untouched and swapped), "differences" (D and −D) or "residuals" (with i, with j).
+    kind: what the two samples are.
     x, y: shares of the first and of the second sample up to each of some thresholds, from 0 to 1.
     area: under the curve, P(first ≥ second) with ties counted half; ½ if both have the same law.
     """
 
-    kind: str
+    kind: CurveKind
     x: tuple[float, ...]
     y: tuple[float, ...]
     area: float
@@ -71,10 +72,12 @@ class Gallery:
 
 @dataclass(frozen=True, eq=False)
 class MaskCheck:
-    """The check of exchangeability, and how many of the held-out models saw each training image."""
+    """The check of exchangeability, how many of the held-out models saw each training image, and whether swap tests
+    permute the rows."""
 
     report: ExchangeabilityReport
     column_sums: NDArray[np.int64]
+    permuted: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Coding:
     mse_mask: float
     mse_signed: float
     mse_constant: float
+    n_models: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,7 +139,7 @@ class Content:
     """Everything on the page.
 
     rows: all tests, in any order; methods appear in the order in which they come here first.
-    correction: "by", "bh", "holm" or "bonferroni", applied to the tests of each method at level `alpha`.
+    correction: one of CORRECTIONS, applied to the tests of each method at level `alpha`.
     r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
     mask_law: "fixed-size", "bernoulli" or "stratified". masks: its check in full; None leaves it out.
     quality: the same for each target, with its table and drawings; None leaves them out.
@@ -153,7 +157,7 @@ class Content:
     rows: Sequence[Row]
     images: Images | None
     alpha: float
-    correction: Method
+    correction: str
     n_models_fit: int
     n_models_test: int
     n_train: int

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from pipeline.report.bars import Bar
 from pipeline.report.content import Curve
-from pipeline.report.words import curve_words, fixed, number
+from pipeline.report.words import fixed, number
 
 PLAIN, BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
 PAPER, INK, MUTED, LINE = "#ffffff", "#1b1b19", "#5f5f5a", "#c9c9c3"
@@ -94,7 +94,7 @@ def draw_curve(canvas: Canvas, curve: Curve, unit: str, corner: tuple[int, int],
         canvas.draw.text((x + 12, y + 10), text, MUTED, small)
     else:
         canvas.draw.text((x + side - 12, y + side - 12), text, MUTED, small, anchor="rd")
-    first, second, _ = curve_words(curve.kind, unit)
+    first, second = curve.kind.first, curve.kind.second
     canvas.draw.text((x + side / 2, y + side + 8), first, MUTED, small, anchor="ma")
     canvas.draw.text((x, y - 8), f"{second} ↑", MUTED, small, anchor="ld")
 

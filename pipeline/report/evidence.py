@@ -9,14 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.comparison import Order
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
+from datamodels_inf.methods import METHODS, CurveKind, PairTests
 from datamodels_inf.power import dominance_area
+from datamodels_inf.targets import prepare_targets
 from pipeline.report.content import Curve, Gallery, Weighted
 from pipeline.report.rows import Key, Row
 
 Floats = NDArray[np.float64]
-KINDS = {"swap": "scores", "swap-exact": "scores", "paired": "differences", "contrast": "residuals"}
 POINTS = 48  # of a curve, which is drawn the size of a stamp
 STRIP = 6  # images on either side of a gallery
 
@@ -25,75 +27,40 @@ STRIP = 6  # images on either side of a gallery
 class HeldOut:
     """Held-out masks, the margins of some targets on them, and the datamodels: column k is of target targets[k].
 
-    `margins` is asked for the numbers of the targets that are needed. `halves`: the rows that a swap test leaves
-    untouched, and those that it swaps.
+    `margins` is asked for the numbers of the targets that are needed. order, seed: of the swap tests.
     """
 
     masks: PackedMasks
     margins: Callable[[NDArray[np.int64]], NDArray[np.float16]]
     datamodel: Datamodel
     targets: NDArray[np.int64]
-    halves: tuple[NDArray[np.int64], NDArray[np.int64]]
+    order: Order
+    seed: int
 
     def position(self, target: int) -> int:
         return int(np.flatnonzero(self.targets == target)[0])
 
 
 def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
-    """The curve of each test whose method is known here."""
-    known = [row for row in rows if row.method in KINDS]
-    if not known:
+    """The curve of each test whose method is known; none where one of its two samples is empty."""
+    rows = [row for row in rows if row.method in METHODS]
+    if not rows:
         return {}
-    targets = np.unique([row.target for row in known])
+    targets = np.unique([row.target for row in rows])
     fitted = held_out.datamodel.subset([held_out.position(t) for t in targets.tolist()])
-    errors = held_out.margins(targets).astype(np.float64) - _predict(fitted, held_out.masks)
-    used = np.unique([index for row in known for index in (*row.left, *row.right)])
-    columns = held_out.masks.columns(used)
     curves = {}
-    for row in known:
-        k = int(np.searchsorted(targets, row.target))
-        sides = [np.searchsorted(used, side) for side in (row.left, row.right)]
-        weights = [fitted.weight[list(side), k].astype(np.float64) for side in (row.left, row.right)]
-        both = [columns[:, side] for side in sides]
-        samples = _samples(KINDS[row.method], errors[:, k], both, weights, held_out.halves)
-        if min(map(len, samples)) > 0:
-            curves[row.key] = curve_of(KINDS[row.method], *samples)
+    prepared = prepare_targets(held_out.masks, held_out.margins(targets), fitted)
+    for number, target in zip(targets.tolist(), prepared, strict=True):
+        for row in (row for row in rows if row.target == number):
+            pair = np.array([[row.left, row.right]], np.int64)
+            kind = METHODS[row.method].curve
+            samples = kind.samples(PairTests(target, pair, order=held_out.order, seed=held_out.seed))
+            if min(map(len, samples)) > 0:
+                curves[row.key] = curve_of(kind, *samples)
     return curves
 
 
-def _predict(fitted: Datamodel, masks: PackedMasks) -> Floats:
-    """As `Datamodel.predict`, for all targets in one pass and in single precision: no line is drawn finer than that."""
-    return (masks @ fitted.weight.astype(np.float32)).astype(np.float64) + fitted.bias
-
-
-def _samples(
-    kind: str,
-    error: Floats,
-    sides: Sequence[NDArray[np.bool_]],
-    weights: Sequence[Floats],
-    halves: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> tuple[Floats, Floats]:
-    """The two samples of a test; `error` is y − b − xᵀθ̂.
-
-    "scores": T of one half, untouched, and of the other half, swapped, T = (y − b − xᵀθ̂)² (METHOD 2).
-    "differences": D = T(x, y) − T(swap(x), y) of the models that the swap changes, and −D (METHOD 7).
-    "residuals": r = y − b − Σ_{l≠i,j} x_l θ̂_l of the models with i and without j, and of the reverse (METHOD 8).
-    """
-    left, right = sides
-    if kind == "residuals":
-        rest = error + left @ weights[0] + right @ weights[1]
-        with_i, with_j = left.all(axis=1) & ~right.any(axis=1), right.all(axis=1) & ~left.any(axis=1)
-        return rest[with_i], rest[with_j]
-    shift = (right.astype(np.float64) - left) @ (weights[0] - weights[1])  # of xᵀθ̂, by the swap
-    untouched, swapped = error**2, (error - shift) ** 2
-    if kind == "scores":
-        return untouched[halves[0]], swapped[halves[1]]
-    changed = shift != 0.0
-    difference = (untouched - swapped)[changed]
-    return difference, -difference
-
-
-def curve_of(kind: str, first: Floats, second: Floats) -> Curve:
+def curve_of(kind: CurveKind, first: Floats, second: Floats) -> Curve:
     """(F(t), G(t)) for t through the quantiles of both samples together; with few values, through all of them."""
     both = np.concatenate([first, second])
     thresholds = np.unique(both)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from datamodels_inf.power import Detectable, Plan, detectable_effect, plan
+from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import threshold
+from datamodels_inf.planning import Plan, detectable_effect, plan
 from pipeline.report.content import Content
-from pipeline.report.corrections import threshold
 from pipeline.report.rows import Group
 
 POWER = 0.8
 SMALLEST = 0.02  # effects smaller than this share of the noise are not planned for: hundreds of thousands of models
-TESTS = (("swap", "swap"), ("swap-exact", "swap_exact"), ("paired", "paired"), ("contrast", "contrast"))
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def limits_of(group: Group, content: Content) -> Limits | None:
     found = detectable_effect(content.n_models_test, alpha=level, power=POWER, noise=noise, proportion=proportion)
     effect = _effect(group)
     needed = _plan(effect, level, noise, proportion)
-    reaches = [Reach(name, _of(found, attribute), _of(needed, attribute)) for name, attribute in TESTS]
+    reaches = [Reach(name, found[name], None if needed is None else needed[name]) for name in METHODS]
     return Limits(
         level=level,
         noise=noise,
@@ -71,10 +70,6 @@ def limits_of(group: Group, content: Content) -> Limits | None:
         planned=needed is not None,
         reaches=reaches,
     )
-
-
-def _of(answer: Detectable | Plan | None, name: str) -> Any:
-    return None if answer is None else getattr(answer, name)
 
 
 def _noise(group: Group, content: Content) -> float:

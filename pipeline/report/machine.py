@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from datamodels_inf.multiplicity import threshold
 from pipeline.finding_level import finding_level
 from pipeline.report.content import Content
-from pipeline.report.corrections import threshold
 from pipeline.report.limits import POWER, Limits
 from pipeline.report.rows import Group
 from pipeline.report.tables import values_of

@@ -22,6 +22,7 @@ class MaskView:
     """columns: a histogram of the training images by the number of models that saw them; law: what is expected."""
 
     report: ExchangeabilityReport
+    permuted: bool
     n_models: int
     label: str
     columns: str
@@ -62,6 +63,7 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
     width = (last - first) / (len(edges) - 1)
     return MaskView(
         report=check.report,
+        permuted=check.permuted,
         n_models=n_models,
         label=f"{plural(len(sums), 'training image')} by the number of held-out models that saw them: from "
         f"{int(sums.min())} to {int(sums.max())} of {n_models}, where {mean:.0f} ± {sd:.0f} are expected",

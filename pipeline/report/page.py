@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from datamodels_inf.multiplicity import CORRECTIONS
+from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import CORRECTIONS, threshold
 from pipeline.finding_level import MARGINAL, finding_level, level_text
 from pipeline.report import mask_view, quality
 from pipeline.report.bars import common_limit
 from pipeline.report.cards import Embed, TargetGroup, target_groups
 from pipeline.report.content import Content
-from pipeline.report.corrections import threshold
 from pipeline.report.heatmap import Heatmap, heatmap_of
 from pipeline.report.limits import POWER, Limits
 from pipeline.report.pictures import embedder
@@ -48,7 +49,7 @@ PAPER_TESTS = 2000  # the design of the paper whose printed result does not add 
 SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
 MASK_LAWS = {
     "fixed-size": "every model saw equally many training images, drawn uniformly (fixed-size)",
-    "bernoulli": "every training image was in or out of each model by its own independent coin (bernoulli)",
+    "bernoulli": "models saw different numbers of training images, as if by independent coins (bernoulli)",
     "stratified": "the classes are treated differently, such as so many images of each in every model (stratified)",
 }
 
@@ -78,6 +79,12 @@ class Section:
     plots: PvaluePlots | None
     heatmap: Heatmap | None
     limits: Limits | None
+
+    @property
+    def bound(self) -> str:
+        """Why p-values of this method pile up at 1 without a difference, if they do."""
+        method = METHODS.get(self.group.method)
+        return "" if method is None else method.bound
 
     @property
     def n_drawn(self) -> int:
@@ -129,7 +136,6 @@ def page_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limi
             has_contrast=any(group.method == "contrast" for group in groups),
             power=POWER,
             correction=CORRECTIONS[content.correction],
-            family=content.correction in ("holm", "bonferroni"),
             promise=promise(content),
             mask_law=MASK_LAWS.get(content.mask_law, content.mask_law),
             paper_design=content.correction == "by" and any(group.n_tests == PAPER_TESTS for group in groups),
@@ -196,6 +202,7 @@ def _environment(classes: dict[str, int]) -> Environment:
         effect=effect_and_interval,
         selected=selected_interval,
         unbroken=unbroken,
+        subscripts=lambda text: Markup(re.sub(r"_(\w)", r"<sub>\1</sub>", str(escape(text)))),
         thousands=thousands,
         place=place,
         item=item,

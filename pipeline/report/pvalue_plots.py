@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.corrections import lines
+from datamodels_inf.multiplicity import critical_values
 from pipeline.report.rows import Row
 from pipeline.report.svg import Tick, at, decades, ticks_of
 from pipeline.report.words import number, plural
@@ -60,7 +60,7 @@ def plots_of(rows: Sequence[Row], correction: str, alpha: float) -> PvaluePlots 
         return None
     p = np.array([row.pvalue for row in known])
     found = np.array([row.finding for row in known])
-    return PvaluePlots(_sorted(p, found, lines(correction, alpha, len(p))), _histogram(p))
+    return PvaluePlots(_sorted(p, found, critical_values(correction, alpha, len(p))), _histogram(p))
 
 
 def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[np.float64]) -> SortedPlot:

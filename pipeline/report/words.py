@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from datamodels_inf.methods import METHODS, CurveKind
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.finding_level import one_of
 from pipeline.report.content import Content, DatamodelQuality
 from pipeline.report.rows import Group, Numbered, Row
@@ -165,7 +167,7 @@ def verdict(group: Group, content: Content) -> str:
 
 def promise(content: Content) -> str:
     """What the correction for many tests guarantees, as the end of a sentence."""
-    if content.correction in ("holm", "bonferroni"):
+    if CORRECTIONS[content.correction].controls == "FWER":
         return f"with at most {_article(content.alpha)} {percent(content.alpha)} chance of any false finding"
     return f"at a false discovery rate of {content.alpha:g}"
 
@@ -193,27 +195,11 @@ def quality_sentence(quality: DatamodelQuality, n_models: int, unit: str) -> str
     return text
 
 
-def curve_words(kind: str, unit: str) -> tuple[str, str, str]:
-    """The two axes of an ordinal dominance curve, and what is compared, in words."""
-    if kind == "scores":
-        return "untouched", "swapped", "the scores of untouched and of swapped models"
-    if kind == "differences":
-        return "D", "−D", "D and −D, D the score of a model minus that of its own swap"
-    return "with i", "with j", f"the residual {unit} of models with i and not j, and of models with j and not i"
-
-
-def curve_notes(kinds: Iterable[str], unit: str) -> str:
-    """What the two samples are, for each kind of curve on the page."""
-    notes = {
-        "scores": "Swap test: across, the scores of one half of the models, untouched; up, those of the other half "
-        "after the swap. The area estimates the same chance as U.",
-        "differences": "Paired test: across, D, the score of a model minus its score after the swap; up, −D; over the "
-        "models that the swap changes. Without a difference both have the same law.",
-        "residuals": f"Contrast: across, the residual {unit} of models with i and without j; up, that of models with j "
-        "and without i. A curve above the diagonal: with i it tends to be the larger.",
-    }
-    present = set(kinds)
-    return " ".join(note for kind, note in notes.items() if kind in present)
+def curve_notes(kinds: Iterable[CurveKind], unit: str) -> str:
+    """What the two samples are, for each kind of curve on the page, in the order of the methods."""
+    present = {kind.name for kind in kinds}
+    known = {method.curve.name: method.curve for method in METHODS.values()}
+    return " ".join(kind.note.format(unit=unit) for name, kind in known.items() if name in present)
 
 
 def _share(r2: float, what: str = "") -> tuple[str, str]:

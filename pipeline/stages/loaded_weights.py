@@ -42,12 +42,14 @@ def load_datamodel(
     try:
         if config.fit.calibrate:
             return _calibrated(raw, data, targets, say)
-        return _decoded(raw, data, targets)
+        return _decoded(raw, data, targets, say)
     except ValueError as error:
         raise BadInputError(f"fit.file {path} does not fit this data: {error}") from error
 
 
-def _decoded(raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64]) -> tuple[Datamodel, dict[str, Any]]:
+def _decoded(
+    raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
+) -> tuple[Datamodel, dict[str, Any]]:
     """Weights that predict margins. Their coding is detected on rows that are not tested."""
     with np.errstate(over="ignore"):  # Infinity is refused below.
         weight, bias, lam = raw[0].astype(np.float32), *raw[1:]
@@ -63,6 +65,8 @@ def _decoded(raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int6
     datamodel = replace(datamodel, coding=report.coding).in_mask_coding()
     facts = {"coding": report.coding, "mse_mask": report.mse_mask, "mse_signed": report.mse_signed}
     facts["coding_rows"] = masks.n_models
+    if not data.fit_masks.n_models:
+        say(f"{masks.n_models:,} held-out models told what the weights multiply; they are not tested")
     return datamodel, {**facts, "mse_constant": report.constant_mse}
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.contrast import FEW_INFORMATIVE, ContrastResults
+from datamodels_inf.contrast import FEW_INFORMATIVE
 from datamodels_inf.designs import Pairs
-from datamodels_inf.pvalues import hoeffding_pvalue
+from datamodels_inf.methods import METHODS, PairTests
 from datamodels_inf.targets import Target, prepare_targets
 from pipeline.config import Config
 from pipeline.stages.bench import Arrays, read_step, save_step
@@ -99,9 +99,13 @@ class PairChunks:
         return answers
 
     def _test(self, target: Target, members: Ints) -> dict[str, NDArray[Any]]:
-        """All methods on the (P, 2, g) pairs of one target; the contrast gives every pair its effect."""
-        effects = target.contrast(members, threads=self.threads)
-        blind = ~target.score.coefficients(members).any(axis=1)
+        """All methods on the (P, 2, g) pairs of one target; the contrast gives every pair its effect.
+
+        τ_X = 0: the masks have passed the check of exchangeability, or the user answers for it.
+        """
+        test = self.config.test
+        tests = PairTests(target, members, tau=test.tau, order=test.order, seed=test.seed, threads=self.threads)
+        effects = tests.contrast
         found: dict[str, NDArray[Any]] = {
             "effect": effects.estimate,
             "effect_low": effects.low,
@@ -110,36 +114,13 @@ class PairChunks:
             "effect_df": effects.freedom,
             "n_informative": effects.n_informative,
         }
-        for method, (statistic, pvalue, informative) in self._methods(target, members, effects).items():
-            unseen = blind & (method != "contrast")
+        for name in test.method:
+            outcome = METHODS[name].test(tests)
+            unseen = tests.blind & (not METHODS[name].sees_equal_weights)
             rough = np.where(effects.n_informative < FEW_INFORMATIVE, FEW, 0)
-            note = np.where(unseen, BLIND, np.where(informative, rough, NOTHING_TO_COMPARE))
-            found |= {f"statistic {method}": statistic, f"pvalue {method}": pvalue, f"note {method}": note}
+            note = np.where(unseen, BLIND, np.where(outcome.informative, rough, NOTHING_TO_COMPARE))
+            found |= {f"statistic {name}": outcome.statistic, f"pvalue {name}": outcome.pvalue, f"note {name}": note}
         return found
-
-    def _methods(
-        self, target: Target, members: Ints, effects: ContrastResults
-    ) -> dict[str, tuple[Floats, Floats, NDArray[np.bool_]]]:
-        """By method: statistic, p-value, and whether any model tells the two sides apart.
-
-        τ_X = 0: the masks have passed the check of exchangeability, or the user answers for it.
-        """
-        test = self.config.test
-        options: dict[str, Any] = {"tau": test.tau, "rng": test.seed, "threads": self.threads}
-        found: dict[str, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
-        apart = effects.n_informative > 0
-        if {"swap", "swap-exact"} & set(test.method):  # One statistic, two p-values.
-            swap = target.swap_test(members, pvalue="exact", order=test.order, **options)
-            # Whether a model has just one of two images, the contrast has counted; of groups it counts fewer models.
-            informative = apart | (members.shape[2] > 1)
-            found["swap-exact"] = swap.statistic, swap.pvalue, informative
-            found["swap"] = swap.statistic, hoeffding_pvalue(swap.statistic, swap.n // 2, test.tau), informative
-        if "paired" in test.method:
-            paired = target.paired_swap_test(members, **options)
-            found["paired"] = paired.statistic, paired.pvalue, paired.n_ties < paired.n
-        if "contrast" in test.method:
-            found["contrast"] = effects.statistic, effects.pvalue, apart
-        return {method: found[method] for method in test.method}
 
 
 def _empty(n: int, methods: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -18,10 +18,13 @@ from pipeline.stages.context import Data
 
 Testable: TypeAlias = Callable[[Ints], NDArray[np.bool_]]
 
+KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
+LABELS = "if every mask holds so many images of each class, give source.labels, and pairs within a class are tested"
 REMEDIES = {
     "Repeated masks": "source.group_by_mask = true averages the margins of equal masks",
-    "Masks of the fit rows": "source.group_by_mask = true averages the margins of equal masks before they are split",
-    "Complements": "keep one model of each couple (a _completed.npy beside the masks leaves rows out)",
+    "Masks of the fit rows": "source.group_by_mask = true averages the margins of equal masks",
+    "Complements": KEEP_ONE,
+    "Complements of fit rows": KEEP_ONE,
 }
 SWAPS = {"swap", "swap-exact"}
 
@@ -38,6 +41,8 @@ def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
     if not report.ok:
         found = [check for check in report.checks if check.found and check.spoils == "every test"]
         remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
+        if data.labels is None and any(check.name == "Pairs of images" for check in found):
+            remedies[LABELS] = None
         raise BadInputError(
             f"the held-out masks are not independent and exchangeable, so no p-value would be valid: "
             f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
@@ -47,6 +52,16 @@ def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
     if drift and config.test.order == "given" and SWAPS & set(config.test.method):
         raise BadInputError(f'test.order = "given" needs rows of one law, but {drift[0]}; set test.order = "permuted".')
     return report
+
+
+def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
+    """What was found that spoils tests which were made all the same, because the user answered for it; else empty."""
+    if not config.test.allow_unexchangeable:
+        return ""
+    found = [*report.reasons, *(f"{words} (pairs across classes)" for words in report.found("tests across classes"))]
+    if config.test.order == "given" and SWAPS & set(config.test.method):
+        found += report.found("the given order")
+    return "; ".join(found)
 
 
 def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels | None) -> Testable:

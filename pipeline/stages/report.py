@@ -12,10 +12,10 @@ from pipeline.cache import Result
 from pipeline.config import Config, to_toml
 from pipeline.datasets import Labels
 from pipeline.stages.context import Data, Fitted, progress_bar
-from pipeline.stages.premise import report_of
+from pipeline.stages.premise import report_of, spoiled_tests
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality
+    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
     from pipeline.report.reruns import Robustness
     from pipeline.report.rows import Row
 
@@ -29,7 +29,7 @@ def settings(config: Config) -> dict[str, Any]:
 
 def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, command: str) -> dict[str, Any]:
     from pipeline.report import write_report
-    from pipeline.report.content import Content, Images, MaskCheck
+    from pipeline.report.content import Content, Images
 
     rows = _rows(config, inputs["test"].folder / "tests.parquet")
     data = Data.of(inputs["download"])
@@ -40,14 +40,14 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         images=Images(images.train, images.targets) if images is not None else None,
         alpha=config.test.alpha,
         correction=config.test.correction,
-        n_models_fit=config.source.fit_rows,
+        n_models_fit=data.fit_masks.n_models,
         n_models_test=data.held_out_masks.n_models,
         n_train=data.n_train,
         r2_median=_number(fit["r2_median"]),
         spearman_median=_number(fit["spearman_median"]),
         quality=_quality(config, inputs["fit"], labels),
         mask_law=inputs["test"].summary["mask_law"],
-        masks=MaskCheck(report_of(inputs["test"].summary["masks"]), data.held_out_masks.column_sums()),
+        masks=_masks(config, data, inputs["test"]),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
         **_evidence(config, rows, data, Fitted.of(inputs["fit"])),
@@ -95,14 +95,17 @@ def _rows(config: Config, path: Path) -> list[Row]:
 
 def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
     """Curves of the tests that get a panel, and galleries of their targets."""
-    from datamodels_inf.comparison import halves
     from pipeline.report.evidence import HeldOut, curves_of, galleries_of
     from pipeline.report.rows import groups_of
 
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
-    rows_of_halves = halves(data.held_out_masks.n_models, config.test.order, config.test.seed)
     held_out = HeldOut(
-        data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets, halves=rows_of_halves
+        data.held_out_masks,
+        data.held_out_margins,
+        fitted.datamodel,
+        fitted.targets,
+        config.test.order,
+        config.test.seed,
     )
     targets = list(dict.fromkeys(row.target for row in drawn))
     names = _train_names(data.labels)
@@ -176,11 +179,19 @@ def _quality(config: Config, fit: Result, labels: Labels | None) -> DatamodelQua
     )
 
 
+def _masks(config: Config, data: Data, test: Result) -> MaskCheck:
+    """The check of the test stage, and how often each image was trained on."""
+    from pipeline.report.content import MaskCheck
+
+    report = report_of(test.summary["masks"])
+    return MaskCheck(report, data.held_out_masks.column_sums(), config.test.order == "permuted")
+
+
 def _coding(fit: dict[str, Any]) -> Coding:
     from pipeline.report.content import Coding
 
-    errors = (float(fit.get(name, float("nan"))) for name in ("mse_mask", "mse_signed", "mse_constant"))
-    return Coding(str(fit["coding"]), *errors)
+    mask, signed, constant = (float(fit.get(f"mse_{name}", "nan")) for name in ("mask", "signed", "constant"))
+    return Coding(str(fit["coding"]), mask, signed, constant, int(fit.get("coding_rows", 0)))
 
 
 def _coding_words(fit: dict[str, Any]) -> str:
@@ -209,10 +220,10 @@ def _provenance(config: Config, inputs: dict[str, Result], command: str) -> dict
         lines[f"Stage {name}"] = f"{manifest['key']}, made {manifest['made_at']} in {manifest['seconds']} s"
     versions = inputs["test"].manifest["versions"]
     lines["Versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
-    lines["Seed"] = f"{config.test.seed} (drawing of pairs, coins for ties)"
+    lines["Seed"] = f"{config.test.seed} (drawing of pairs, order of the rows, coins for ties)"
     lines["Coding of the weights"] = _coding_words(inputs["fit"].summary)
     lines |= _left_out(inputs["download"].summary)
-    if not inputs["test"].summary["exchangeable"]:
-        reasons = "; ".join(inputs["test"].summary["exchangeability_reasons"])
-        lines["Warning"] = f"the masks failed the check of exchangeability, so p-values may not be valid: {reasons}"
+    spoiled = spoiled_tests(config, report_of(inputs["test"].summary["masks"]))
+    if spoiled:
+        lines["Warning"] = f"the masks failed the check of their premise, so p-values may not be valid: {spoiled}"
     return lines

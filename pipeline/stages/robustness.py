@@ -62,7 +62,13 @@ def run(
     method: Method = config.robustness.method or config.test.method[0]
     of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
 
-    testable = testable_pairs(config, check_premise(of_method, data), data.labels)
+    masks = check_premise(of_method, data)
+    testable = testable_pairs(config, masks, data.labels)
+    if masks.law == "stratified" and not config.robustness.same_class and not config.test.allow_unexchangeable:
+        raise BadInputError(
+            "robustness.same_class = false needs pairs across classes, but the masks are stratified by class, so only "
+            "pairs within a class can be tested."
+        )
 
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
         n_threads = threads or os.cpu_count() or 1

@@ -1,0 +1,97 @@
+"""How many held-out models a study needs, and what a given number can find (METHOD 4), for every method of METHODS.
+
+Margins are taken as y = b + xᵀθ* + N(0, noise²), a share `proportion` of the training set in each mask, and θ̂ = θ*: a
+bound on what a good fit reaches. With c = |Δ|/noise and q = 2·proportion·(1 − proportion), the chance that a mask holds
+just one of the two images, the power of each method is in `datamodels_inf.power`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from scipy.special import ndtr
+
+from datamodels_inf.checks import check_alpha, check_fraction, check_integer, check_number
+from datamodels_inf.methods import METHODS
+
+Figure = TypeVar("Figure")
+
+
+class _ByMethod(Generic[Figure]):
+    """A figure for each method, as [name] and as an attribute: answer["swap-exact"] is answer.swap_exact."""
+
+    figures: Mapping[str, Figure | None]
+
+    def __getitem__(self, method: str) -> Figure | None:
+        return self.figures[method]
+
+    def __getattr__(self, name: str) -> Figure | None:
+        try:
+            return self.__dict__["figures"][name.replace("_", "-")]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
+
+
+@dataclass(frozen=True)
+class Plan(_ByMethod[int]):
+    """Numbers of held-out models that give the wanted power, by method; None where 10¹² are not enough. See `plan`."""
+
+    effect: float
+    alpha: float
+    power: float
+    noise: float
+    proportion: float
+    figures: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class Detectable(_ByMethod[float]):
+    """The smallest effects that n held-out models find with the wanted power, by method; None where none is found.
+
+    See `detectable_effect`.
+    """
+
+    figures: Mapping[str, float | None]
+
+
+def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Plan:
+    """How many held-out models are needed to find an effect Δ = θ*_i − θ*_j at level α with the given power.
+
+    For swap tests the smallest number by bisection on the exact power; for the contrast by Noether's formula.
+
+    >>> plan(effect=0.3, alpha=1e-4, power=0.8).contrast
+    2116
+    """
+    if check_number("effect", effect) == 0.0:
+        raise ValueError(f"`effect` must be a finite number other than 0, but it is {effect}.")
+    q = _check(alpha, power, noise, proportion)
+    c = abs(effect) / noise
+    if float(ndtr(c / 2.0**0.5)) - 0.5 < 1e-8:
+        raise ValueError("`effect` is too small: more than 10^12 models would be needed.")
+    figures = {name: method.planner.models(c, q, alpha, power) for name, method in METHODS.items()}
+    return Plan(effect, alpha, power, noise, proportion, figures)
+
+
+def detectable_effect(n: int, *, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Detectable:
+    """The inverse of `plan`, under the same assumptions: the smallest |Δ| that n models find at level α.
+
+    >>> effect = detectable_effect(2000, alpha=1e-4, power=0.8, noise=0.5).paired
+    >>> abs(plan(effect=effect, alpha=1e-4, power=0.8, noise=0.5).paired - 2000) <= 4
+    True
+    """
+    check_integer("n", n, 2)
+    q = _check(alpha, power, noise, proportion)
+    found = {name: method.planner.effect(n, q, alpha, power) for name, method in METHODS.items()}
+    return Detectable({name: None if c is None else c * noise for name, c in found.items()})
+
+
+def _check(alpha: float, power: float, noise: float, proportion: float) -> float:
+    """q = 2·proportion·(1 − proportion), of settings that make sense."""
+    check_alpha(alpha)
+    if not alpha < check_fraction("power", power):
+        raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
+    if check_number("noise", noise) <= 0.0:
+        raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
+    return 2.0 * check_fraction("proportion", proportion) * (1.0 - proportion)
