@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from datamodels_inf import mask_laws
 from datamodels_inf.checks import Ints, as_array, check_fraction
@@ -27,6 +28,8 @@ Spoils: TypeAlias = Literal["every test", "tests across classes", "the given ord
 
 CLASS_ROWS = 2000
 """With fewer tested rows, fit rows too are asked whether the masks are stratified by class."""
+FIT_ROWS = 50_000
+"""Of the fit rows, so many are asked how often they use each image."""
 NAMED_ROWS = 5
 """Of rows that a sentence names, so many."""
 
@@ -125,7 +128,7 @@ def check_exchangeable(
     if fit is not None and fit.n_train != packed.n_train:
         raise ValueError(f"`fit_masks` must have {packed.n_train} columns as `masks` has, but it has {fit.n_train}.")
     classes = None if labels is None else _classes(labels, packed.n_train)
-    level = alpha / (7 + (classes is not None) + 2 * (fit is not None))
+    level = alpha / (7 + (classes is not None) + 3 * (fit is not None))
     rows = Rows.of(packed, np.zeros(packed.n_train, np.int64))
     checks: list[Check] = []
     if classes is not None:
@@ -137,6 +140,7 @@ def check_exchangeable(
         _column_check(packed, rows, level),
         _pair_check(packed, rows, level),
         *_repeat_checks(packed, fit, rows, level),
+        *([] if fit is None else [_fit_check(packed, fit, rows, level)]),
         _neighbour_check(packed, rows, level),
         _extreme_check(rows, level),
         _drift_check(rows, level),
@@ -202,8 +206,8 @@ def _pair_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
         )
     noticed = mask_laws.noticed_pairs(rows.d, law, level)
     words = f"{noticed:,} of the {rows.d * (rows.d - 1) // 2:,} pairs of images always going together"
-    if rows.n_classes == 1 and not mask_laws.notices_strata(rows.d, law, level):
-        words += "; not ten strata (only labels show them at this size)"
+    if not mask_laws.notices_strata(rows.d, law, level):
+        words += "; not ten strata, which only their labels show at this size"
     return _check("Pairs of images", p, level, found, words, rows)
 
 
@@ -232,6 +236,19 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
     return [*checks, _check("Complements", p, level, found, "one mask with its complement")]
 
 
+def _fit_check(masks: PackedMasks, fit: PackedMasks, rows: Rows, level: float) -> Check:
+    """Fit and tested rows are independent: no image is in more of both, as it is where masks are near copies."""
+    some = fit[:FIT_ROWS]
+    known = Rows.of(some, rows.classes)
+    p, correlation = mask_laws.fit_pvalue(masks.column_sums(), some.column_sums(), rows, known)
+    found = (
+        f"images that many tested masks hold are in {'many' if correlation > 0 else 'few'} masks of the fit rows too "
+        f"(correlation {correlation:.2g}, {_p(p)}): tested masks were made from those of fit rows"
+    )
+    noticed = -ndtri(level / 2.0) / np.sqrt(max(1, rows.d - 1))
+    return _check("Fit and tested rows", p, level, found, f"a correlation of {noticed:.2g} over the images", rows)
+
+
 def _neighbour_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
     """A mask and the next have as many images in common as two independent ones."""
     p, share = mask_laws.neighbour_pvalue(masks, rows)
@@ -252,11 +269,14 @@ def _extreme_check(rows: Rows, level: float) -> Check:
 
 def _drift_check(rows: Rows, level: float) -> Check:
     """The size of the masks does not change along the rows."""
-    p = mask_laws.drift_pvalue(rows.sizes)
-    found = f"the size of the masks changes along the rows ({_p(p)})"
+    p = mask_laws.drift_pvalue(rows)
+    what = "the size of the masks" + (", or of a class in them," if rows.n_classes > 1 else "")
+    found = f"{what} changes along the rows ({_p(p)})"
     words = f"a steady change by {mask_laws.noticed_drift(rows.sizes, level):.2g} images from the first row to the last"
-    if rows.sizes.min() == rows.sizes.max():
+    if rows.sums.min(axis=0).tolist() == rows.sums.max(axis=0).tolist():
         words = "any change: all masks have one size"
+    elif rows.n_classes > 1:
+        words = "a steady change of the size, or of the number of images of a class"
     return _check("Mask size along the rows", p, level, found, words, rows, "the given order")
 
 

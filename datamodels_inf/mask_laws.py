@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtrc, gammainc, gammaincc, gammaln, logsumexp, ndtr, ndtri, pdtrc, stdtr
+from scipy.special import fdtrc, gammainc, gammaincc, gammaln, logsumexp, ndtr, ndtri, pdtr, pdtrc, stdtr
 
 from datamodels_inf.checks import Floats, Ints
 from datamodels_inf.masks import PackedMasks
@@ -25,6 +25,11 @@ FEWEST_ROWS = 20
 PAIR_COLUMNS = 1024
 """Of more images than this, neighbouring couples drawn at random are looked at: half a million pairs."""
 PAIR_ROWS = 20_000
+LEAST_INSIDE = 5
+"""Masks that hold, or leave out, fewer images of a class than this make correlations that are no sums of many."""
+MOST_CLASSES = 1000
+SPARSE = 0.1
+"""Where a smaller share of the images is in, or is out, counts are held against Poisson's law too."""
 DRIFT_BLOCKS = 20
 STRATA = 10
 
@@ -42,7 +47,7 @@ class Rows:
 
     @classmethod
     def of(cls, masks: PackedMasks, labels: Ints) -> Rows:
-        _, classes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        classes, sizes = _numbered(labels)
         if len(sizes) == 1:
             return cls(classes, sizes, masks.row_sums()[:, None])
         members = (classes[:, None] == np.arange(len(sizes))).astype(np.float32)  # Sums up to 2²⁴ are exact.
@@ -76,6 +81,17 @@ class Rows:
         return np.asarray(p * (1.0 - p))
 
 
+def _numbered(labels: Ints) -> tuple[Ints, Ints]:
+    """(class of each image as 0, 1, …; their sizes). Beyond MOST_CLASSES, the smallest classes count as one."""
+    _, classes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(sizes) > MOST_CLASSES:
+        rank = np.empty(len(sizes), np.int64)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        classes = np.minimum(rank[classes], MOST_CLASSES - 1)
+        sizes = np.bincount(classes)
+    return classes, sizes
+
+
 def two_sided(value: float, mean: float, variance: float) -> float:
     """Twice the smaller tail of a sum of squares with this mean and variance; see the module's docstring."""
     if variance <= 1e-9 * mean or mean <= 0.0:  # The square does not vary: that of a single image in half of the masks.
@@ -107,14 +123,16 @@ def class_pvalue(rows: Rows) -> tuple[float, int]:
         return 1.0, 0
     kurtosis = _mean_kurtosis(d, sizes, rows.sizes, v)
     means = 2.0 * ndtr(-np.abs(deviations.sum(axis=0)) / np.sqrt(variances))
+    means = np.where(variances >= 25.0, means, 1.0)
     squares = np.square(deviations).sum(axis=0) / variances  # Mean 1.
     spreads = np.array([two_sided(n * q, n, n * (k - 1.0)) for q, k in zip(squares, kurtosis, strict=True)])
     still = np.exp(_log_constant(rows))  # Class sums that do not vary at all may do so by chance.
     spreads = np.where(squares == 0.0, np.maximum(spreads, still), spreads)
-    weights = (d - sizes) / d
-    pooled = two_sided(
-        n * float(weights @ squares), n * float(weights.sum()), n * _pearson_variance(sizes, d, kurtosis)
-    )
+    varies = variances / n >= 0.2  # Sums that hardly vary are no sums of many.
+    spreads = np.where(varies, spreads, 1.0)
+    weights = np.where(varies, (d - sizes) / d, 0.0)
+    pooled_variance = n * _pearson_variance(sizes, d, kurtosis, weights)
+    pooled = two_sided(n * float(weights @ squares), n * float(weights.sum()), pooled_variance)
     pooled = max(pooled, float(still.prod())) if not squares.any() else pooled
     each = np.minimum(means, spreads)
     return min(1.0, 3.0 * pooled, 3.0 * rows.n_classes * float(each.min())), int(np.argmin(each))
@@ -132,9 +150,8 @@ def _mean_kurtosis(d: int, class_sizes: Ints, sizes: Ints, v: Floats) -> Floats:
     return np.asarray(1.0 + len(sizes) * (weight * (kurtosis - 1.0)).sum(axis=0) / v.sum() ** 2)
 
 
-def _pearson_variance(sizes: Ints, d: int, kurtosis: Floats) -> float:
-    """Var Σ_c w_c·A_c²/Var(A_c), w_c = (d − n_c)/d; sums of two classes correlate by −√(n n′/((d − n)(d − n′)))."""
-    weights = (d - sizes) / d
+def _pearson_variance(sizes: Ints, d: int, kurtosis: Floats, weights: Floats) -> float:
+    """Var Σ_c w_c·A_c²/Var(A_c); sums of two classes correlate by −√(n n′/((d − n)(d − n′)))."""
     odds = np.sqrt(sizes / (d - sizes))
     shared = 2.0 * np.square(np.outer(odds, odds)) * np.outer(weights, weights)
     np.fill_diagonal(shared, 0.0)
@@ -257,16 +274,18 @@ def pair_law(masks: PackedMasks, rows: Rows) -> PairLaw:
         return PairLaw(1.0, 1.0, 0, n, (0, 0), 1.0, 0, 0.0)
     deviation = np.zeros(len(mean))
     deviation[varies] = ((z.T @ z)[upper].astype(np.float64) - mean)[varies] / np.sqrt(variance[varies])
-    count, kurtosis = int(varies.sum()), _kurtosis(rows)
-    spread = 2.0 + (kurtosis**2 - 3.0 + 2.0 * (chosen.size - 2) * max(0.0, kurtosis - 1.0)) / n
-    value = float(deviation @ deviation)
     worst = int(np.argmax(np.abs(deviation)))
     i, j = (int(side[worst]) for side in upper)
     together = int((x[:, i] == x[:, j]).sum())
-    own = min(1.0, count * _binomial_outlier(together, n, float(chance[worst])))
+    own = min(1.0, int(varies.sum()) * _binomial_outlier(together, n, float(chance[worst])))
     pair = int(chosen[i]), int(chosen[j])
+    full = np.minimum(sums, rows.class_sizes - sums).mean(axis=0) >= LEAST_INSIDE
+    summed = varies & full[both[0]] & full[both[1]]
+    count, kurtosis = int(summed.sum()), _kurtosis(rows)
+    spread = 2.0 + (kurtosis**2 - 3.0 + 2.0 * (chosen.size - 2) * max(0.0, kurtosis - 1.0)) / n
+    value = float(np.square(deviation[summed]).sum())
     p = two_sided(value, count, count * spread)
-    return PairLaw(p, value / count, count, n, pair, own, together, n * float(chance[worst]))
+    return PairLaw(p, value / max(1, count), count, n, pair, own, together, n * float(chance[worst]))
 
 
 def _binomial_outlier(k: int, n: int, chance: float) -> float:
@@ -315,11 +334,12 @@ def _sampled_rows(n: int) -> Ints:
 
 def noticed_pairs(d: int, law: PairLaw, level: float) -> int:
     """How many of all pairs must always go together to be noticed in half of the cases: n·share·N = z·√(2N), or one."""
-    chance = law.expected / law.n_rows
-    if d <= PAIR_COLUMNS and 4.0 * law.n_pairs * chance**law.n_rows <= level:
+    chance, total = law.expected / law.n_rows, d * (d - 1) / 2
+    if d <= PAIR_COLUMNS and 2.0 * total * chance**law.n_rows <= level / 2.0:
         return 1
     share = -ndtri(level / 4.0) * np.sqrt(2.0 / max(1, law.n_pairs)) / law.n_rows
-    return int(np.ceil(min(1.0, share) * d * (d - 1) / 2))
+    share = max(share, 0.7 / max(1, law.n_pairs))  # One of them must be in the sample.
+    return int(np.ceil(min(1.0, share) * total))
 
 
 def notices_strata(d: int, law: PairLaw, level: float) -> bool:
@@ -331,7 +351,7 @@ def notices_strata(d: int, law: PairLaw, level: float) -> bool:
 
 
 def log_equal(rows: Rows) -> float:
-    """log P(two masks are equal) = Σ_c log Σ_s f_s²/C(n_c, s), f the frequencies of the sizes."""
+    """log P(two masks are equal) = Σ_c log Σ_s f_s²/C(n_c, s), f the frequencies of sizes, or by coins if larger."""
     return _log_match(rows, complement=False)
 
 
@@ -346,9 +366,10 @@ def _log_match(rows: Rows, complement: bool) -> float:
         frequency = np.bincount(sums, minlength=size + 1) / rows.n
         both = frequency * (frequency[::-1] if complement else frequency)
         s = np.flatnonzero(both)
-        if s.size == 0:
-            return -np.inf
-        total += float(logsumexp(np.log(both[s]) - _log_choose(size, s)))
+        p = min(max(float(sums.mean() / size), 1e-12), 1.0 - 1e-12)
+        coins = size * float(np.log(2.0 * p * (1.0 - p) if complement else p * p + (1.0 - p) ** 2))
+        seen = float(logsumexp(np.log(both[s]) - _log_choose(size, s))) if s.size else -np.inf
+        total += max(seen, coins)
     return total
 
 
@@ -375,7 +396,22 @@ def neighbour_pvalue(masks: PackedMasks, rows: Rows) -> tuple[float, float]:
     if variance <= 0.0 or expected <= 0.0:
         return 1.0, 1.0
     common = float(masks.common_with_next().sum())
-    return float(2.0 * ndtr(-abs(common - expected) / np.sqrt(variance))), common / expected
+    p = float(2.0 * ndtr(-abs(common - expected) / np.sqrt(variance)))
+    share = float(rows.sizes.mean() / rows.d)
+    if share < SPARSE:
+        p = max(p, _poisson(common, expected))
+    elif share > 1.0 - SPARSE:  # The images that both leave out are few then.
+        missing = float((rows.d - rows.sizes[:-1] - rows.sizes[1:]).sum())
+        p = max(p, _poisson(common + missing, expected + missing))
+    return p, common / expected
+
+
+def _poisson(count: float, expected: float) -> float:
+    """Twice the smaller tail of a Poisson law."""
+    if expected <= 0.0:
+        return 1.0
+    upper = pdtrc(count - 1.0, expected) if count >= 1.0 else 1.0
+    return float(min(1.0, 2.0 * min(upper, pdtr(count, expected))))
 
 
 def noticed_overlap(rows: Rows, level: float) -> float:
@@ -387,8 +423,8 @@ def noticed_overlap(rows: Rows, level: float) -> float:
 def extreme_pvalue(rows: Rows, count: int) -> float:
     """P(Poisson(n·chance) ≥ count) for `count` empty or full masks.
 
-    The chance is that of independent coins, p^d + (1 − p)^d, or that of a normal law with the spread of the other sizes
-    where that is larger.
+    The chance is the largest of that of independent coins, p^d + (1 − p)^d, that of a normal law with the spread of the
+    other sizes, and twice the share of masks that are one image away.
     """
     if count == 0:
         return 1.0
@@ -399,10 +435,17 @@ def extreme_pvalue(rows: Rows, count: int) -> float:
     chance = max(p**rows.d + (1.0 - p) ** rows.d for p in (mean / rows.d, float(rows.sizes.mean()) / rows.d))
     if sd > 0.0:
         chance = max(chance, float(ndtr((0.5 - mean) / sd) + ndtr((mean + 0.5 - rows.d) / sd)))
+    chance = max(chance, 2.0 * float(((rows.sizes == 1) | (rows.sizes == rows.d - 1)).mean()))
     return float(pdtrc(count - 1, rows.n * chance))
 
 
-def drift_pvalue(sizes: Ints) -> float:
+def drift_pvalue(rows: Rows) -> float:
+    """The smallest p-value of the size and of each class's share of it, after Bonferroni."""
+    parts = [rows.sizes] if rows.n_classes == 1 else [rows.sizes, *rows.sums.T]
+    return min(1.0, len(parts) * min(_drift_pvalue(part) for part in parts))
+
+
+def _drift_pvalue(sizes: Ints) -> float:
     """Twice the smaller p-value of two tests: a linear trend of the sizes along the rows, and means of blocks (F)."""
     n = len(sizes)
     if n < FEWEST_ROWS or sizes.min() == sizes.max():
@@ -418,6 +461,25 @@ def drift_pvalue(sizes: Ints) -> float:
     within = max(1e-12 * total, total - between)
     f = between / (blocks - 1) / (within / (n - blocks))
     return min(1.0, 2.0 * trend, 2.0 * float(fdtrc(blocks - 1, n - blocks, f)))
+
+
+def fit_pvalue(columns: Ints, fit_columns: Ints, rows: Rows, fit: Rows) -> tuple[float, float]:
+    """(p, correlation) of how often each image is in the tested and in the fit rows: independent, but for the classes.
+
+    With column sums a and b, centred within their class of n_c images, Σ a·b has mean 0 and variance
+    Σ_c Σκ·Σκ′·n_c²/(n_c − 1).
+    """
+    a, b = (
+        values - (r.sums.sum(axis=0) / r.class_sizes)[r.classes] for values, r in ((columns, rows), (fit_columns, fit))
+    )
+    sizes = rows.class_sizes
+    kappas = rows.kappa.sum(axis=0) * fit.kappa.sum(axis=0)
+    variance = float((kappas * sizes**2 / np.maximum(sizes - 1.0, 1.0))[sizes > 1].sum())
+    if variance <= 0.0 or min(rows.n, fit.n) < FEWEST_ROWS or rows.d < FEWEST_ROWS:
+        return 1.0, 0.0
+    product = float(a @ b)
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(2.0 * ndtr(-abs(product) / np.sqrt(variance))), product / size if size else 0.0
 
 
 def noticed_drift(sizes: Ints, level: float) -> float:

@@ -46,21 +46,21 @@ def tau_x_gaussian(mean: ArrayLike, cov: ArrayLike, i: Index, j: Index) -> float
 def check_marginals(x: NDArray[np.generic], pairs: Ints) -> None:
     """Refuse τ_X = 0 for columns whose marginals differ: two exchangeable columns have one law.
 
-    Of each two columns of the (P, 2, g) `pairs` that are swapped, McNemar's test at QUANTILES thresholds t: exchanged
-    columns make x_i ≤ t < x_j and x_j ≤ t < x_i equally likely, however the two depend on each other. Refused where
-    a p-value is at most `MARGINALS` over the number of tests.
+    Of each two columns of the (P, 2, g) `pairs` that are swapped, McNemar's test at QUANTILES thresholds t of either
+    column: exchangeable columns make x_i ≤ t < x_j and x_j ≤ t < x_i equally likely, however the two depend on each
+    other. Refused where a p-value is at most MARGINALS over the number of tests.
     """
     couples = np.unique(np.sort(pairs.transpose(0, 2, 1).reshape(-1, 2), axis=1), axis=0)
-    level = MARGINALS / (len(couples) * QUANTILES)
-    for i, j in couples.tolist():
-        left, right = x[:, i], x[:, j]
-        both = np.sort(np.concatenate([left, right]))
-        thresholds = both[np.linspace(0, both.size - 1, QUANTILES + 2).astype(np.int64)[1:-1]]
-        up, down = (
-            np.array([np.count_nonzero((a <= t) & (t < b)) for t in thresholds])
-            for a, b in ((left, right), (right, left))
-        )
-        if binomial_pvalue(up, up + down, 0.0).min() <= level:
+    level = MARGINALS / (len(couples) * 2 * QUANTILES)
+    least = 1.0 - np.log2(level)  # A difference of k counts has a p-value of at least 2^(1 − k).
+    used, position = np.unique(couples, return_inverse=True)
+    columns = np.sort(x[:, used].astype(np.float64), axis=0).T
+    places = np.linspace(0, x.shape[0] - 1, QUANTILES + 2).astype(np.int64)[1:-1]
+    for (i, j), (a, b) in zip(couples.tolist(), position.reshape(-1, 2).tolist(), strict=True):
+        thresholds = np.concatenate([columns[a, places], columns[b, places]])
+        gaps = np.searchsorted(columns[a], thresholds, "right") - np.searchsorted(columns[b], thresholds, "right")
+        widest = int(np.argmax(np.abs(gaps)))
+        if abs(gaps[widest]) >= least and _mcnemar(x[:, i], x[:, j], thresholds[widest]) <= level:
             raise ValueError(
                 f"`tau_x` must be given: columns {i} and {j} of `x` have different laws, so swapping them changes the "
                 "law of `x` itself, and a p-value with tau_x = 0 would not be valid; give a bound on that change "
@@ -68,10 +68,17 @@ def check_marginals(x: NDArray[np.generic], pairs: Ints) -> None:
             )
 
 
+def _mcnemar(left: NDArray[np.generic], right: NDArray[np.generic], threshold: float) -> float:
+    """The sign test of the rows in which just one of the two is above the threshold."""
+    above_left, above_right = np.greater(left, threshold), np.greater(right, threshold)
+    up, down = np.count_nonzero(above_right & ~above_left), np.count_nonzero(above_left & ~above_right)
+    return float(binomial_pvalue(np.array([up]), np.array([up + down]), 0.0)[0])
+
+
 def allowed_shift(x: Features, pairs: Ints, tau_x: float | None) -> float:
-    """τ_X as it is given; else 0, after a look at the marginals where x is not a 0/1 mask."""
+    """τ_X as it is given; else 0, after a look at the marginals. Packed masks have `check_exchangeable` for that."""
     if tau_x is not None:
         return check_nonnegative("tau_x", tau_x)
-    if not isinstance(x, PackedMasks) and x.dtype != np.bool_ and not np.isin(x, (0, 1)).all():
+    if not isinstance(x, PackedMasks) and len(pairs):
         check_marginals(x, pairs)
     return 0.0

@@ -224,6 +224,8 @@ def _finished_rows(files: Files, n_models: int) -> NDArray[np.int64]:
             f"{files.completed} must hold {n_models} booleans, one per mask, but it holds {completed.dtype} of shape "
             f"{completed.shape}."
         )
+    if not completed.any():
+        raise BadInputError(f"{files.completed} says that no model is completed, so that there is nothing to read.")
     return np.flatnonzero(completed)
 
 

@@ -294,7 +294,7 @@ def test_many_images_are_sampled_and_strata_then_need_labels():
         masks[:, c == labels] = fixed_size(rng, 100, 300)
     blind = check_exchangeable(masks)
     assert blind.ok
-    assert "not ten strata (only labels show them at this size)" in check_of(blind, "Pairs of images").notices
+    assert "not ten strata, which only their labels show at this size" in check_of(blind, "Pairs of images").notices
     assert check_exchangeable(masks, labels=labels).law == "stratified"
 
 

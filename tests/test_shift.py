@@ -5,6 +5,7 @@ import pytest
 
 from datamodels_inf import (
     AbsoluteResidual,
+    PackedMasks,
     paired_swap_test,
     paired_swap_test_many,
     swap_test,
@@ -97,10 +98,15 @@ def test_one_bad_pair_among_many_is_named(test):
 
 
 @pytest.mark.parametrize("kind", (bool, int, float))
-def test_masks_are_the_business_of_another_check(kind):
+def test_masks_of_different_rates_are_refused_too(kind):
     rng = np.random.default_rng(0)
-    x = (rng.random((2000, 3)) < [0.2, 0.5, 0.8]).astype(kind)
-    assert swap_test(x, rng.standard_normal(2000), 0, 2, score=AbsoluteResidual([0.0, 1.0, 2.0])).pvalue <= 1.0
+    x = (rng.random((2000, 3)) < [0.2, 0.5, 0.2]).astype(kind)
+    y, score = rng.standard_normal(2000), AbsoluteResidual([0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="columns 0 and 1 of `x` have different laws"):
+        swap_test(x, y, 0, 1, score=score)
+    assert swap_test(x, y, 0, 2, score=score).pvalue <= 1.0
+    packed = PackedMasks.from_bool(x.astype(bool))  # The business of `check_exchangeable`.
+    assert swap_test(packed, y, 0, 1, score=score).pvalue <= 1.0
 
 
 def test_the_look_at_marginals_keeps_its_level(monkeypatch):

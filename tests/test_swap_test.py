@@ -129,7 +129,7 @@ def test_paired_pvalue_with_tau_and_ties_by_hand():
 
     signs = np.repeat([1.0, -1.0, 0.0], [30, 10, 20])
     x = np.column_stack([np.ones(60), np.zeros(60)])
-    result = paired_swap_test(x, signs, 0, 1, score=lambda x, y: y * x[:, 0], tau=0.2, rng=5)
+    result = paired_swap_test(x, signs, 0, 1, score=lambda x, y: y * x[:, 0], tau=0.2, tau_x=0.0, rng=5)
     heads = int(flip_coins(coin_keys(np.array([[[0], [1]]]), 5), 60)[40:].sum())
     assert 0 < heads < 20
     assert result.statistic == (30 + heads) / 60

@@ -214,6 +214,11 @@ def _row_ranges(source: Source, n_rows: int) -> tuple[Interval, Interval]:
 
 def _coding_rows(n_held_out: int) -> int:
     """How many held-out rows tell what loaded weights multiply, where no fit rows are fetched; they are not tested."""
+    if n_held_out < 4:
+        raise BadInputError(
+            f"source.held_out_rows = {n_held_out} is too few: some of them must tell what the loaded weights multiply, "
+            "and are not tested then; ask for at least 4."
+        )
     return min(max(LEAST_CODING_ROWS, n_held_out // CODING_SHARE), n_held_out // 2)
 
 
