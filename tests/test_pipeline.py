@@ -536,7 +536,7 @@ def test_unexchangeable_masks_can_be_tested_all_the_same_and_the_report_warns(tm
     released(tmp_path / "cifar")
     harm_masks(tmp_path / "cifar")
     ok(tmp_path, "run", *FILES, "--set", "test.allow_unexchangeable=true")
-    assert "failed the check of exchangeability" in (tmp_path / "reports" / "digits" / "index.html").read_text()
+    assert "failed the check of their premise" in (tmp_path / "reports" / "digits" / "index.html").read_text()
 
 
 def test_a_failure_while_working_is_exit_code_one_and_verbose_shows_where(tmp_path):

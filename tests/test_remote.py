@@ -99,13 +99,13 @@ def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
     rows = table(tmp_path / "reports" / "cifar10" / "tests.csv")
     assert len(rows) == 20
     assert {r["class_target"] for r in rows} == {"dog"}
-    # The same as from the files themselves, without the 20 rows that told the coding.
+    # The same as from the files themselves, without the 100 rows that told the coding.
     files = ("source.kind=files", f"source.folder={bucket.folder}/cifar", f"fit.file={bucket.folder}/cifar/{KEYS[2]}")
-    ok(tmp_path, "run", *bucket.arguments(*files, "source.held_out_rows=980", "report.name=local"))
+    ok(tmp_path, "run", *bucket.arguments(*files, "source.held_out_rows=900", "report.name=local"))
     assert table(tmp_path / "reports" / "local" / "tests.csv") == rows
     page = (tmp_path / "reports" / "cifar10" / "index.html").read_text()
-    assert "seen on 20 models that are not tested" in page
-    assert "980 held-out models" in page
+    assert "seen on 100 models that are not tested" in page
+    assert "900 held-out models" in page
     before = len(bucket.log.requests)
     assert states(ok(tmp_path, "run", *bucket.arguments()))["download"] == "cached"
     assert len(bucket.log.requests) == before

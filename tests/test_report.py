@@ -456,7 +456,7 @@ def test_another_unit_is_not_called_a_margin(report):
     _, page = report(make_rows(9, 2), unit="loss", mask_law="bernoulli", configuration="")
     assert "the loss on the target by" in page.text
     assert "more sure of the true class" not in page.text
-    assert "its own independent coin" in page.text
+    assert "as if by independent coins" in page.text
     assert "Configuration" not in page.text
 
 

@@ -49,7 +49,7 @@ def test_the_page_of_a_run_is_whole(run):
     told = json.loads((home / "report.json").read_text(encoding="utf-8"))
     assert [m["method"] for m in told["methods"]] == ["swap", "contrast"]
     assert told["masks"]["law"] == "fixed-size"
-    assert told["coding"] == {"name": "mask", "mse_mask": None, "mse_signed": None, "mse_constant": None}
+    assert told["coding"] == {"name": "mask", "mse_mask": None, "mse_signed": None, "mse_constant": None, "n_models": 0}
     assert len(page.all("article")) == sum(min(4, m["n_findings"]) or 5 for m in told["methods"])
     assert len(page.all("svg", **{"class": "curve"})) == len(page.all("article"))
     assert "strongest helpers, by θ̂" in page.text
