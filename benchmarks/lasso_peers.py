@@ -212,7 +212,7 @@ class Ours:
     name = "datamodels-inf"
 
     def run(self, design: Design, lambdas: Floats) -> tuple[float, list[Floats]]:
-        from datamodels_inf.lasso import lasso_path
+        from datamodels_inf.lasso.solver import lasso_path
 
         n_targets = lambdas.shape[1]
         start = time.perf_counter()

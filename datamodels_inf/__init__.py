@@ -1,4 +1,9 @@
-"""Closeness-of-influence tests for datamodels: is training image i more influential than training image j?"""
+"""Closeness-of-influence tests for datamodels: is training image i more influential than training image j?
+
+`fit_lasso` and `lasso_path` are here too; they are imported when they are first asked for, since they bring Numba.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from datamodels_inf.contrast import Contrast, ContrastResults, contrast, contrast_many
 from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
@@ -17,9 +22,23 @@ from datamodels_inf.power import (
 )
 from datamodels_inf.results import SwapTestResult, SwapTestResults
 from datamodels_inf.scores import AbsoluteResidual, SignedMargin, SquaredResidual
-from datamodels_inf.shift import tau_x_gaussian
 from datamodels_inf.swap_test import swap_test, swap_test_many
 from datamodels_inf.targets import Target, prepare_targets
+from datamodels_inf.tau_x import tau_x_gaussian
+
+if TYPE_CHECKING:
+    from datamodels_inf.lasso.solver import fit_lasso, lasso_path
+
+LATE = ("fit_lasso", "lasso_path")
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATE:
+        from datamodels_inf.lasso import solver
+
+        return getattr(solver, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "AbsoluteResidual",
@@ -43,6 +62,8 @@ __all__ = [
     "detect_coding",
     "detectable_effect",
     "dominance_area",
+    "fit_lasso",
+    "lasso_path",
     "linear_gap",
     "mixture_gap",
     "paired_power",

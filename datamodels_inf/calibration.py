@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.checks import Floats
 from datamodels_inf.datamodel import BLOCK_BYTES
+from datamodels_inf.internal.checks import Floats
 from datamodels_inf.masks import FloatArray, PackedMasks
 from datamodels_inf.scores import on_grid
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from datamodels_inf.bit_columns import Words, column_words, in_chunks, is_masks, used_columns
-from datamodels_inf.checks import Floats, Index, Ints, check_fraction, check_integer, check_pair, check_pairs
-from datamodels_inf.comparison import Sample
+from datamodels_inf.internal.checks import Floats, Index, Ints, check_fraction, check_integer, check_pair, check_pairs
+from datamodels_inf.internal.column_words import Words, column_words, in_chunks, is_masks, used_columns
+from datamodels_inf.internal.comparison import Sample
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import AbsoluteResidual, columns_of
 from datamodels_inf.signed_rank import EXACT_UP_TO, exact_tail, large_sample_tail
@@ -237,7 +237,7 @@ def _fill(
     results: ContrastResults, part: slice, words: Words, offset: Floats, f: Floats, left: Ints, right: Ints, own: Floats
 ) -> None:
     """Write the results of some pairs."""
-    from datamodels_inf.rank_kernels import contrast_pairs  # Brings Numba.
+    from datamodels_inf.kernels.contrast_ranks import contrast_pairs  # Brings Numba.
 
     counts, effects, laws, ranks = contrast_pairs(words, offset, f, left, right, own)
     n, positive, informative = counts[:, 0] + counts[:, 1], counts[:, 2], counts[:, 3]

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.checks import Floats, check_choice
+from datamodels_inf.internal.checks import Floats, check_choice
 from datamodels_inf.masks import PackedMasks, check_indices
 
 Coding: TypeAlias = Literal["mask", "signed"]

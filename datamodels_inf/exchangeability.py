@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from datamodels_inf import mask_laws
-from datamodels_inf.checks import Ints, as_array, check_fraction
-from datamodels_inf.mask_laws import Rows
+from datamodels_inf.internal import mask_laws
+from datamodels_inf.internal.checks import Ints, as_array, check_fraction
+from datamodels_inf.internal.mask_laws import Rows
 from datamodels_inf.masks import PackedMasks, complement_hashes, row_hashes
 
 Law: TypeAlias = Literal["fixed-size", "bernoulli", "stratified"]

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.checks import Floats, Ints
-from datamodels_inf.comparison import Comparison, Order, halves
 from datamodels_inf.contrast import ContrastResults, residuals_of
+from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.comparison import Comparison, Order, halves
 from datamodels_inf.power import Planner, noether_planner, paired_planner, swap_planner
 from datamodels_inf.pvalues import hoeffding_pvalue
 from datamodels_inf.results import SwapTestResults

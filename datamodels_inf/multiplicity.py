@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from datamodels_inf.checks import Floats, as_array, check_choice, check_fraction, check_integer
+from datamodels_inf.internal.checks import Floats, as_array, check_choice, check_fraction, check_integer
 
 Controls: TypeAlias = Literal["FDR", "FWER"]
 

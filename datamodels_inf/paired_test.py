@@ -12,8 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from datamodels_inf.bit_columns import in_chunks
-from datamodels_inf.checks import (
+from datamodels_inf.internal.checks import (
     Floats,
     Index,
     Ints,
@@ -24,12 +23,13 @@ from datamodels_inf.checks import (
     check_pairs,
     seed_of,
 )
-from datamodels_inf.comparison import Comparison, Counts, Sample, Score
+from datamodels_inf.internal.column_words import in_chunks
+from datamodels_inf.internal.comparison import Comparison, Counts, Sample, Score
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
-from datamodels_inf.shift import allowed_shift
 from datamodels_inf.signed_rank import signed_rank_pvalue
+from datamodels_inf.tau_x import allowed_shift
 
 PairedPvalue: TypeAlias = Literal["exact", "hoeffding", "signed-rank"]
 

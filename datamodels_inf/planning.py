@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from scipy.special import ndtr
 
-from datamodels_inf.checks import check_alpha, check_fraction, check_integer, check_number
+from datamodels_inf.internal.checks import check_alpha, check_fraction, check_integer, check_number
 from datamodels_inf.methods import METHODS
 
 Figure = TypeVar("Figure")

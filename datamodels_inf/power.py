@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from datamodels_inf.checks import (
+from datamodels_inf.internal.checks import (
     Floats,
     Ints,
     check_alpha,
@@ -35,7 +35,7 @@ from datamodels_inf.checks import (
     check_pair,
     check_vector,
 )
-from datamodels_inf.comparison import swap_columns
+from datamodels_inf.internal.comparison import swap_columns
 from datamodels_inf.pvalues import binomial_pvalue, binomial_upper_tail, hoeffding_pvalue
 
 

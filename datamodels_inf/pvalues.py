@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc
 
-from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.internal.checks import Floats, Ints
 
 
 def hoeffding_pvalue(statistic: Floats, samples: int, shift: float) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.checks import Floats, Ints, check_alpha
+from datamodels_inf.internal.checks import Floats, Ints, check_alpha
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.checks import Floats, Ints, check_number, check_vector
+from datamodels_inf.internal.checks import Floats, Ints, check_number, check_vector
 from datamodels_inf.masks import PackedMasks
 
 Features: TypeAlias = NDArray[np.generic] | PackedMasks

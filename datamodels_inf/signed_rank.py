@@ -19,7 +19,7 @@ from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 from scipy.special import bernoulli, factorial, ndtr, spence
 
-from datamodels_inf.checks import Floats, Ints
+from datamodels_inf.internal.checks import Floats, Ints
 
 EXACT_UP_TO = 100
 DOMINANT = 0.2

@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from datamodels_inf.checks import Floats, check_choice, check_integer
-from datamodels_inf.comparison import Comparison, Sample, halves
+from datamodels_inf.internal.checks import Floats, check_choice, check_integer
+from datamodels_inf.internal.comparison import Comparison, Sample, halves
 from datamodels_inf.paired_test import paired_results
 from datamodels_inf.power import (
     linear_gap,

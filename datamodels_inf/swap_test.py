@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from datamodels_inf.checks import (
+from datamodels_inf.internal.checks import (
     Index,
     Rng,
     check_choice,
@@ -15,11 +15,11 @@ from datamodels_inf.checks import (
     check_pairs,
     seed_of,
 )
-from datamodels_inf.comparison import Comparison, Counts, Order, Sample, Score, halves
+from datamodels_inf.internal.comparison import Comparison, Counts, Order, Sample, Score, halves
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 from datamodels_inf.results import SwapTestResult, SwapTestResults
-from datamodels_inf.shift import allowed_shift
+from datamodels_inf.tau_x import allowed_shift
 
 SwapPvalue: TypeAlias = Literal["hoeffding", "exact"]
 

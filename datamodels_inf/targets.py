@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.checks import Floats, Rng, check_pairs, seed_of
-from datamodels_inf.comparison import Comparison, Order, Sample, halves
 from datamodels_inf.contrast import ContrastResults, check_residuals, contrast_results
 from datamodels_inf.datamodel import Datamodel, Masks
+from datamodels_inf.internal.checks import Floats, Rng, check_pairs, seed_of
+from datamodels_inf.internal.comparison import Comparison, Order, Sample, halves
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.paired_test import PairedPvalue, half_shift, paired_results
 from datamodels_inf.results import SwapTestResults

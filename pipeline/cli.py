@@ -17,7 +17,7 @@ import click
 from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
-    from pipeline.findings import Sort, Tested
+    from pipeline.commands.findings import Sort, Tested
     from pipeline.run import Pipeline, Stage
 
 
@@ -169,7 +169,7 @@ def robustness(
     **options: Any,
 ) -> None:
     """Test a finding, or any pair, again with look-alikes of its images, beside controls (the paper's Table 2)."""
-    from pipeline.robustness_text import robustness_lines
+    from pipeline.commands.robustness import robustness_lines
 
     if pair and finding:
         raise BadInputError("--finding and --pair cannot both be given.")
@@ -189,7 +189,7 @@ def robustness(
 @with_options(common_options)
 def status(**options: Any) -> None:
     """List the stages: key, size, age, and what would run and why."""
-    from pipeline.status import status_lines
+    from pipeline.commands.status import status_lines
 
     for line in status_lines(_pipeline(**options)):
         click.echo(line)
@@ -203,8 +203,8 @@ result_options = (
 
 
 def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
+    from pipeline.commands.findings import Tested
     from pipeline.config import load_config
-    from pipeline.findings import Tested
     from pipeline.run import Pipeline
 
     words = ["datamodels-inf", "test", *_config_words(config_name, overrides)]
@@ -230,7 +230,7 @@ def findings(
     wanted_class: str | None, as_csv: bool,
 ) -> None:  # fmt: skip
     """Print the findings of a finished test stage, with their effects in words. Runs nothing."""
-    from pipeline.findings import finding_lines
+    from pipeline.commands.findings import finding_lines
 
     tested = _tested(config_name, overrides, store)
     for line in finding_lines(tested, method=method, sort=sort, wanted_class=wanted_class, as_csv=as_csv):
@@ -241,7 +241,7 @@ def findings(
 @with_options(result_options)
 def compare(config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool) -> None:
     """Print how many findings each method has at the same error rate, and how many they share. Runs nothing."""
-    from pipeline.findings import compare_lines
+    from pipeline.commands.findings import compare_lines
 
     for line in compare_lines(_tested(config_name, overrides, store)):
         click.echo(line)
@@ -282,7 +282,7 @@ def config_list() -> None:
 @click.option("--verbose", is_flag=True, help="A traceback with a failure.")
 def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool, verbose: bool) -> None:
     """Get the images of CIFAR-10 into the store, for sources that have none of their own."""
-    from pipeline.images import DEFAULT_MIRRORS, get_images
+    from pipeline.images.find import DEFAULT_MIRRORS, get_images
 
     say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
     get_images(store / "images", path=path, mirrors=(*mirrors, *DEFAULT_MIRRORS), say=say, quiet=quiet)
@@ -342,7 +342,7 @@ def train(**options: Any) -> None:
 
     The folder is used by `run --set source.kind=files --set source.folder=DIR`. A killed run goes on where it stopped.
     """
-    from pipeline.train_command import train_from_options
+    from pipeline.commands.train import train_from_options
 
     for line in train_from_options(options):
         click.echo(line)
@@ -367,7 +367,7 @@ def simulate(experiment: str, reps: int, seed: int, out: Path, threads: int | No
     Writes heatmaps of rejection rates, all rates with standard errors as CSV, and the paper's printed numbers beside
     ours and beside exact theory, for the paper's test and for the exact and paired ones.
     """
-    from pipeline.simulation import run_simulation
+    from pipeline.commands.simulate import run_simulation
 
     for line in run_simulation(experiment, reps=reps, seed=seed, out=out, threads=threads, quiet=quiet):
         click.echo(line)

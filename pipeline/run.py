@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from pipeline.cache import Result, Spec, Store
 from pipeline.config import Config
-from pipeline.files import PART, file_digest, human_bytes, make_folder, whole_file
-from pipeline.stages import download, features, fit, report, robustness, test
+from pipeline.stages import download, report
+from pipeline.stages.fit import stage as fit
+from pipeline.stages.robustness import features
+from pipeline.stages.robustness import stage as robustness
+from pipeline.stages.test import stage as test
+from pipeline.store.cache import Result, Spec, Store
+from pipeline.store.files import PART, file_digest, human_bytes, make_folder, whole_file
 
 Stage: TypeAlias = Literal["download", "fit", "test", "features", "robustness", "report"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -96,7 +100,7 @@ class Pipeline:
         return made
 
     def _work(self, name: Stage, folder: Path, bench: Path, inputs: dict[str, Result]) -> dict[str, Any]:
-        from pipeline.stages.context import Data, Fitted
+        from pipeline.stages.inputs import Data, Fitted
 
         if name == "download":
             return download.run(self.config, self.store.root, folder, self.manners)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import PackedMasks
-from datamodels_inf.bit_columns import column_words, used_columns
+from datamodels_inf.internal.column_words import column_words, used_columns
 
 
 def unpacked(words, n):

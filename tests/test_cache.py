@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pipeline.cache import Spec, Store
+from pipeline.store.cache import Spec, Store
 
 SPEC = Spec("fit", 1, {"fit.n": 3, "fit.mode": "lasso"}, {"download": "abc"})
 
@@ -129,7 +129,7 @@ def test_what_a_killed_process_left_is_removed(store):
 
 def test_the_second_process_waits_and_says_for_whom(store):
     code = (
-        "import sys, time; from pathlib import Path; from pipeline.cache import Store\n"
+        "import sys, time; from pathlib import Path; from pipeline.store.cache import Store\n"
         "with Store(Path(sys.argv[1])).locked(print):\n    print('mine', flush=True); time.sleep(3)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, store.root], stdout=subprocess.PIPE, text=True)
@@ -144,7 +144,7 @@ def test_the_second_process_waits_and_says_for_whom(store):
 
 def test_a_killed_holder_does_not_block(store):
     code = (
-        "import os, sys; from pathlib import Path; from pipeline.cache import Store\n"
+        "import os, sys; from pathlib import Path; from pipeline.store.cache import Store\n"
         "with Store(Path(sys.argv[1])).locked(print):\n    os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, store.root], check=False)

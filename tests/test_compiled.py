@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import datamodels_inf
-from datamodels_inf.compiled import kernel
+from datamodels_inf.kernels.compiled import kernel
 
 COINS = """
 import json
 import numpy as np
-from datamodels_inf.kernels import coin
+from datamodels_inf.kernels.dense_swap import coin
 coins = [coin(np.uint64(5), m) for m in range(64)]
 print(json.dumps([coins, sum(coin.stats.cache_hits.values())]))
 """

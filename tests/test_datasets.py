@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipeline.cifar10 import CLASS_NAMES
-from pipeline.datasets import ImageSet, as_float, load_cifar10, load_digits
 from pipeline.errors import BadInputError
+from pipeline.images.cifar10 import CLASS_NAMES
+from pipeline.images.image_set import ImageSet, as_float, load_cifar10, load_digits
 
 MINI = Path(__file__).parent.parent.parent / "shared" / "cifar10-mini"
 BATCHES = (*(f"data_batch_{k}" for k in range(1, 6)), "test_batch")

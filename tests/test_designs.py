@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from datamodels_inf.designs import Pairs, grid_pairs, take_runs, top_pairs
+from datamodels_inf.designs.pairs import Pairs, grid_pairs, take_runs, top_pairs
 
 
 def listed(pairs):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from test_pipeline import COMMAND, call, ok
 
-from datamodels_inf.lasso import BATCH, fit_lasso
-from pipeline.sources import EMBEDDED
-from pipeline.stages.bench import read_step, save_step
+from datamodels_inf.lasso.solver import BATCH, fit_lasso
+from pipeline.sources.folder import EMBEDDED
+from pipeline.store.unfinished_steps import read_step, save_step
 
 ALL = ("fit", "--set", "fit.targets=all", "--set", "fit.n_lambdas=40")
 

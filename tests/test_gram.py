@@ -5,10 +5,10 @@ import pytest
 from naive_lasso import naive_add_rows, naive_descend, naive_duality_gap, naive_gram, standardised
 
 from datamodels_inf import PackedMasks
-from datamodels_inf.columns import ColumnBits
-from datamodels_inf.gram import MOST, Gram, TooManyRowsError
-from datamodels_inf.gram_kernels import Rows, add_rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
-from datamodels_inf.lasso_kernels import descend, descend_and_look, duality_gap, steep_columns
+from datamodels_inf.kernels.coordinate_descent import descend, descend_and_look, duality_gap, steep_columns
+from datamodels_inf.kernels.gram_rows import Rows, add_rows, add_to_rows, correlate, fill_gram, mirror_rows, set_rows
+from datamodels_inf.lasso.columns import ColumnBits
+from datamodels_inf.lasso.gram import MOST, Gram, TooManyRowsError
 
 # --- the compiled loops --------------------------------------------------------------------------------------------
 

@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipeline.cifar10 import CLASS_NAMES
-from pipeline.datasets import ImageSet
 from pipeline.errors import BadInputError
-from pipeline.images import CIFAR10, DEFAULT_MIRRORS, PART, Known, Patience, get_images, images_checksum
+from pipeline.images.cifar10 import CLASS_NAMES
+from pipeline.images.find import CIFAR10, DEFAULT_MIRRORS, PART, Known, Patience, get_images, images_checksum
+from pipeline.images.image_set import ImageSet
 
 BATCHES = (*(f"data_batch_{k}" for k in range(1, 6)), "test_batch")
 ROWS = 40
@@ -470,7 +470,7 @@ def test_the_default_mirror_is_the_original_host():
 CALL = """
 import sys
 from pathlib import Path
-from pipeline.images import Known, get_images
+from pipeline.images.find import Known, get_images
 known = Known(sys.argv[3], int(sys.argv[4]), sys.argv[5], sys.argv[6])
 get_images(Path(sys.argv[1]), mirrors=[sys.argv[2]], use_torchvision=False, use_npm=False, say=print, quiet=True,
            known=known)
@@ -642,7 +642,7 @@ TORCHVISION = """
 import hashlib, sys
 from pathlib import Path
 from pipeline.errors import BadInputError
-from pipeline.images import Known, Patience, get_images
+from pipeline.images.find import Known, Patience, get_images
 
 store, url, pickles = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 known = Known(sys.argv[4], int(sys.argv[5]), sys.argv[6], sys.argv[7])

@@ -10,13 +10,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from naive_lasso import lambda_max, naive_choice, objective, relative_gap, scikit_learn, standardised
 
-from datamodels_inf import PackedMasks, descent
-from datamodels_inf import lasso as lasso_module
-from datamodels_inf.columns import Rounded
-from datamodels_inf.descent import Descent, Scratch, Solution
-from datamodels_inf.gram import Gram
-from datamodels_inf.gram_kernels import fill_gram
-from datamodels_inf.lasso import Lasso, as_datamodel, count_validation_rows, fit_lasso, lasso_path
+from datamodels_inf import PackedMasks
+from datamodels_inf.kernels.gram_rows import fill_gram
+from datamodels_inf.lasso import descent
+from datamodels_inf.lasso import solver as lasso_module
+from datamodels_inf.lasso.columns import Rounded
+from datamodels_inf.lasso.descent import Descent, Scratch, Solution
+from datamodels_inf.lasso.gram import Gram
+from datamodels_inf.lasso.solver import Lasso, as_datamodel, count_validation_rows, fit_lasso, lasso_path
 
 
 def problem(seed=0, n=400, d=30, targets=3, noise=0.5):

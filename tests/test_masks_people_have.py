@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 from scipy.stats import binom
 
-from pipeline import findings
+from pipeline.commands import findings
 from pipeline.config import load_config
-from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
+from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 
 CLASSES, SIZE, INERT = 6, 20, 12

@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from datamodels_inf import adjust_pvalues
 from pipeline.config import load_config
-from pipeline.datasets import Labels
+from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from test_pipeline import FILES, call, ok, released
 
 from pipeline.errors import BadInputError
-from pipeline.stages.loaded_weights import read_weights
+from pipeline.stages.fit.loaded_weights import read_weights
 
 CALIBRATE = ("--set", "fit.mode=load", "--set", "fit.calibrate=true")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from test_designs import listed
 
-from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
-from pipeline.image_references import ImageFinder
-from pipeline.pair_list import find_targets, read_pairs, target_texts
+from pipeline.images.image_set import Labels
+from pipeline.stages.test.image_references import ImageFinder
+from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
 
 NAMES = ("cat", "dog", "great white shark", "7")
 LABELS = Labels(np.array([0, 1, 2, 3] * 5), np.array([3, 2, 1, 0, 1]), NAMES)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from datamodels_inf.pairs import draw_pairs
+from datamodels_inf.designs.paper import draw_pairs
 
 LABELS = np.repeat(np.arange(10), 30)
 TARGETS = np.array([3, 14, 15])

@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
-from datamodels_inf.lasso import fit_lasso
-from pipeline.sources import EMBEDDED
+from datamodels_inf.lasso.solver import fit_lasso
+from pipeline.sources.folder import EMBEDDED
 
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 STAGES = ("download", "fit", "test", "report")
@@ -317,7 +317,7 @@ def released(folder, n=300, d=24, targets=8, coding="signed", seed=0):
         "lam": torch.ones(targets),
     }
     torch.save(content, folder / "datamodels" / "test_50pct.pt")
-    from pipeline.datasets import ImageSet
+    from pipeline.images.image_set import ImageSet
 
     images = rng.integers(0, 256, (d, 6, 6, 3)).astype(np.uint8), np.arange(d) % 2
     shown = rng.integers(0, 256, (targets, 6, 6, 3)).astype(np.uint8), np.arange(targets) % 2
@@ -362,7 +362,7 @@ def test_the_key_is_of_the_content_not_of_its_place(tmp_path):
     moved = [word.replace("cifar", "moved") for word in FILES]
     assert states(ok(tmp_path, "download", *moved))["download"] == "cached"
     images = tmp_path / "moved" / "images.npz"
-    from pipeline.datasets import ImageSet
+    from pipeline.images.image_set import ImageSet
 
     old = ImageSet.load(images)
     ImageSet(255 - old.train, old.train_labels, old.targets, old.target_labels, old.class_names).save(images)
@@ -372,7 +372,7 @@ def test_the_key_is_of_the_content_not_of_its_place(tmp_path):
 
 
 def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
-    from pipeline.files import identity
+    from pipeline.store.files import identity
 
     (tmp_path / "batches").mkdir()
     (tmp_path / "batches" / "data_batch_1").write_bytes(b"abc")
@@ -384,7 +384,7 @@ def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
 
 
 def test_labels_without_images_give_a_report_with_grey_tiles(tmp_path):
-    from pipeline.datasets import ImageSet
+    from pipeline.images.image_set import ImageSet
 
     released(tmp_path / "cifar")
     ImageSet.load(tmp_path / "cifar" / "images.npz").labels.save(tmp_path / "labels.npz")

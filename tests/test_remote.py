@@ -22,15 +22,15 @@ import torch
 from servers import ENVIRONMENT, KEY_ID, http_server, s3_server
 from test_pipeline import COMMAND, call, ok, released, states, table
 
-import pipeline.remote.fetch as fetching
-import pipeline.remote.objects as objects
+import pipeline.sources.remote.fetch as fetching
+import pipeline.sources.remote.objects as objects
 from pipeline.errors import BadInputError
-from pipeline.remote.fetch import Need, fetch_missing
-from pipeline.remote.http import HttpObject
-from pipeline.remote.mirror import Mirror, Rows, split, subtract
-from pipeline.remote.npy import read_header
-from pipeline.remote.objects import Identity, RemoteError, fetch, retry_identify
-from pipeline.remote.s3 import Place, S3Object, make_client
+from pipeline.sources.remote.fetch import Need, fetch_missing
+from pipeline.sources.remote.http import HttpObject
+from pipeline.sources.remote.mirror import Mirror, Rows, split, subtract
+from pipeline.sources.remote.npy import read_header
+from pipeline.sources.remote.objects import Identity, RemoteError, fetch, retry_identify
+from pipeline.sources.remote.s3 import Place, S3Object, make_client
 
 BUCKET = "madrylab-datamodels"
 KEYS = ("data/train_masks_50pct.npy", "data/test_margins_50pct.npy", "datamodels/test_50pct.pt")
@@ -315,7 +315,7 @@ def journal(folder):
 
 def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
     """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness."""
-    small = [*COMMAND[:2], "import pipeline.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
+    small = [*COMMAND[:2], "import pipeline.sources.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
     bucket.door.delay = 0.02
     rng = random.Random(1)
     kills = 0
@@ -372,8 +372,8 @@ def pwrite(handle, content, place):
     return whole(handle, content[:fits], place)
 
 os.pwrite = pwrite
-import pipeline.remote.fetch
-pipeline.remote.fetch.RUN_BYTES = 100_000
+import pipeline.sources.remote.fetch
+pipeline.sources.remote.fetch.RUN_BYTES = 100_000
 """
 
 

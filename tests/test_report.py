@@ -26,10 +26,10 @@ from report_content import (
 )
 
 from pipeline.report import COLUMNS, Images, write_report
-from pipeline.report.bars import Span, bar_of, common_limit
-from pipeline.report.drawing import PLAIN, fit, font, wrap
+from pipeline.report.drawing.bars import Span, bar_of, common_limit
+from pipeline.report.drawing.canvas import PLAIN, fit, font, wrap
+from pipeline.report.drawing.svg import decades, ticks_of
 from pipeline.report.rows import Numbered, groups_of
-from pipeline.report.svg import decades, ticks_of
 from pipeline.report.words import (
     class_name,
     effect_texts,

@@ -10,20 +10,20 @@ from report_content import make_content, make_masks, make_quality, make_row, mak
 from scipy.stats import binom
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
-from datamodels_inf.comparison import halves, swap_columns
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.internal.comparison import halves, swap_columns
 from datamodels_inf.methods import SCORES
 from datamodels_inf.multiplicity import critical_values as lines
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.planning import detectable_effect, plan
-from pipeline.report import mask_view
-from pipeline.report.cards import curve_view
-from pipeline.report.evidence import HeldOut, curve_of, curves_of, galleries_of
-from pipeline.report.heatmap import heatmap_of
-from pipeline.report.limits import POWER, limits_of
-from pipeline.report.pvalue_plots import plots_of
+from pipeline.report.drawing.spread import log_columns, spread_of
+from pipeline.report.evidence.curves import HeldOut, curve_of, curves_of, galleries_of
+from pipeline.report.evidence.limits import POWER, limits_of
 from pipeline.report.rows import groups_of
-from pipeline.report.spread import log_columns, spread_of
+from pipeline.report.sections import masks as mask_view
+from pipeline.report.sections.cards import curve_view
+from pipeline.report.sections.heatmap import heatmap_of
+from pipeline.report.sections.pvalues import plots_of
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")
 TARGETS = np.array([3, 8])

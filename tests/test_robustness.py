@@ -12,10 +12,10 @@ from scipy.stats import spearmanr
 from test_pipeline import call, ok
 
 from datamodels_inf import SquaredResidual, adjust_pvalues, contrast, swap_test
-from datamodels_inf.agreement import agreement
+from datamodels_inf.neighbours.agreement import agreement
 from pipeline.config import load_config
-from pipeline.datasets import ImageSet
 from pipeline.errors import BadInputError
+from pipeline.images.image_set import ImageSet
 from pipeline.report.words import pvalue
 from pipeline.run import Pipeline
 

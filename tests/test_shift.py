@@ -12,7 +12,7 @@ from datamodels_inf import (
     swap_test_many,
     tau_x_gaussian,
 )
-from datamodels_inf.shift import check_marginals
+from datamodels_inf.tau_x import check_marginals
 
 
 def test_zero_for_exchangeable_gaussians():
@@ -111,7 +111,7 @@ def test_masks_of_different_rates_are_refused_too(kind):
 
 def test_the_look_at_marginals_keeps_its_level(monkeypatch):
     """At a level of 0.05 instead of 1e-6, for columns that depend on each other in every way."""
-    monkeypatch.setattr("datamodels_inf.shift.MARGINALS", 0.05)
+    monkeypatch.setattr("datamodels_inf.tau_x.MARGINALS", 0.05)
     refused = {1: 0, 6: 0, 7: 0}
     for seed in range(400):
         x, _ = features(seed, n=200)

@@ -17,7 +17,7 @@ from datamodels_inf import (
     swap_test,
     swap_test_many,
 )
-from datamodels_inf.comparison import Comparison, Sample, halves
+from datamodels_inf.internal.comparison import Comparison, Sample, halves
 
 SCORES = {
     "squared": lambda theta: SquaredResidual(theta, 0.25),
@@ -125,7 +125,7 @@ def test_a_callable_that_changes_its_arguments_does_no_harm():
 
 def test_paired_pvalue_with_tau_and_ties_by_hand():
     """30 wins, 10 losses, 20 ties of 60: coins decide the ties, then Bin(60, ½ + τ/2)."""
-    from datamodels_inf.coins import coin_keys, flip_coins
+    from datamodels_inf.internal.coins import coin_keys, flip_coins
 
     signs = np.repeat([1.0, -1.0, 0.0], [30, 10, 20])
     x = np.column_stack([np.ones(60), np.zeros(60)])
@@ -198,7 +198,7 @@ def test_coins_are_fair_seeded_and_independent_of_other_pairs():
 
 
 def test_coins_of_neighbouring_samples_are_uncorrelated():
-    from datamodels_inf.coins import coin_keys, flip_coins
+    from datamodels_inf.internal.coins import coin_keys, flip_coins
 
     keys = coin_keys(np.arange(400).reshape(200, 2, 1), 0)
     coins = np.stack([flip_coins(keys[k : k + 1], 1000) for k in range(200)]) * 2.0 - 1
@@ -212,7 +212,7 @@ def test_coins_of_neighbouring_samples_are_uncorrelated():
 def test_threads_change_nothing(threads, kind, monkeypatch):
     x, y, theta = data(kind, 5, n=200)
     pairs = np.array([(a, b) for a in range(12) for b in range(12) if a != b])
-    monkeypatch.setattr("datamodels_inf.comparison.PAIRS_AT_ONCE", 10)
+    monkeypatch.setattr("datamodels_inf.internal.comparison.PAIRS_AT_ONCE", 10)
     signed_rank = partial(paired_swap_test_many, pvalue="signed-rank")
     for test in (swap_test_many, paired_swap_test_many, signed_rank):
         a = test(x, y, pairs, score=SquaredResidual(theta), rng=8)
@@ -230,7 +230,7 @@ def test_chunks_and_the_order_of_the_pairs_change_nothing(chunk, monkeypatch):
         test(x, y, pairs, score=SquaredResidual(theta), tau=0.01, rng=8)
         for test in (swap_test_many, paired_swap_test_many)
     ]
-    monkeypatch.setattr("datamodels_inf.comparison.PAIRS_AT_ONCE", chunk)
+    monkeypatch.setattr("datamodels_inf.internal.comparison.PAIRS_AT_ONCE", chunk)
     for test, before in zip((swap_test_many, paired_swap_test_many), expected, strict=True):
         after = test(x, y, pairs[order], score=SquaredResidual(theta), tau=0.01, rng=8, threads=3)
         for name in ("statistic", "pvalue", "n_ties"):

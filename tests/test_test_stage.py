@@ -15,13 +15,13 @@ from test_pipeline import COMMAND, ok, released, states
 
 from datamodels_inf import SquaredResidual, contrast, paired_swap_test, swap_test
 from datamodels_inf.contrast import effect_interval
-from datamodels_inf.designs import Pairs
+from datamodels_inf.designs.pairs import Pairs
 from pipeline.config import load_config
-from pipeline.datasets import Labels
 from pipeline.errors import BadInputError
+from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
-from pipeline.stages.pair_chunks import EFFECTS, NOTES
-from pipeline.stages.tests_table import write_tests
+from pipeline.stages.test.pair_chunks import EFFECTS, NOTES
+from pipeline.stages.test.tests_table import write_tests
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")
 FOUR = f"test.method={list(METHODS)}"
@@ -253,7 +253,7 @@ def table_bytes(result):
 
 
 def test_neither_chunks_nor_threads_change_a_byte_or_the_key(pipeline, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.stages.tests_table.ROWS", 5)  # So that groups of rows cross chunks, too.
+    monkeypatch.setattr("pipeline.stages.test.tests_table.ROWS", 5)  # So that groups of rows cross chunks, too.
     weight = released(tmp_path / "coarse")  # Whole margins and half weights: many ties, so that coins decide.
     margins = tmp_path / "coarse" / "data" / "test_margins_50pct.npy"
     np.save(margins, np.rint(np.load(margins)))

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from datamodels_inf import train
-from datamodels_inf.train import Recipe, draw_masks, train_margins
+from datamodels_inf.training import train
+from datamodels_inf.training.train import Recipe, draw_masks, train_margins
 
 RECIPES = {
     "softmax": Recipe("softmax", steps=12),

@@ -13,16 +13,16 @@ import torch
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.train import Recipe, draw_masks
-from pipeline.cache import file_digest
-from pipeline.datasets import ImageSet, load_digits
-from pipeline.sources import EMBEDDED
-from pipeline.training import Job, train_chunk
+from datamodels_inf.training.train import Recipe, draw_masks
+from pipeline.commands.training_job import Job, train_chunk
+from pipeline.images.image_set import ImageSet, load_digits
+from pipeline.sources.folder import EMBEDDED
+from pipeline.store.cache import file_digest
 
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 # The command, which also says how many chunks it trains.
 COUNTING = """
-import pipeline.training as t
+import pipeline.commands.training_job as t
 train = t._train
 t._train = lambda job, images, starts, workers: print("chunks", len(starts)) or train(job, images, starts, workers)
 from pipeline.cli import main

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from pipeline.files import whole_file
 from pipeline.report.content import Content, DatamodelQuality, Images
-from pipeline.report.limits import limits_of
-from pipeline.report.machine import json_of
-from pipeline.report.page import page_of, panel_scale
-from pipeline.report.panels import draw_overview, draw_panel
-from pipeline.report.robustness_picture import draw_robustness
+from pipeline.report.evidence.limits import limits_of
+from pipeline.report.output.csv_files import write_datamodels, write_reruns, write_table
+from pipeline.report.output.json_file import json_of
+from pipeline.report.output.page import page_of, panel_scale
+from pipeline.report.output.panels import draw_overview, draw_panel
+from pipeline.report.output.robustness_picture import draw_robustness
 from pipeline.report.rows import COLUMNS, Row, groups_of
-from pipeline.report.tables import write_datamodels, write_reruns, write_table
+from pipeline.store.files import whole_file
 
 __all__ = ["COLUMNS", "Content", "DatamodelQuality", "Images", "Row", "write_report"]
 

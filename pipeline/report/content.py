@@ -18,7 +18,7 @@ from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.report.rows import Key, Row
 
 if TYPE_CHECKING:
-    from pipeline.report.reruns import Robustness
+    from pipeline.report.sections.reruns import Robustness
 
 
 @dataclass(frozen=True)

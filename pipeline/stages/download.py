@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.config import Config
-from pipeline.datasets import ImageSet, Labels, load_cifar10
 from pipeline.errors import BadInputError, StoppedEarly
-from pipeline.files import identity
-from pipeline.sources import CHUNK_ROWS, Files, copy_arrays, find_files, fingerprint, refuse_empty
-from pipeline.stages.context import progress_bar
+from pipeline.images.image_set import ImageSet, Labels, load_cifar10
+from pipeline.sources.folder import CHUNK_ROWS, Files, copy_arrays, find_files, fingerprint, refuse_empty
+from pipeline.stages.inputs import progress_bar
+from pipeline.store.files import identity
 
 VERSION = 2
 REMOTE = ("madrylab", "http")
@@ -42,7 +42,7 @@ def settings(config: Config) -> dict[str, Any]:
     }
     if source.kind not in REMOTE:
         return {**common, **fingerprint(source)}
-    from pipeline.remote import source as remote
+    from pipeline.sources import network as remote
 
     return {**common, **remote.settings(config), "content of images": _identity(source.images) or "CIFAR-10"}
 
@@ -86,8 +86,8 @@ def _copy(config: Config, files: Files, out: Path, manners: Manners) -> dict[str
 
 def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
     """Fetch the missing rows into the mirrors of the store; the stage's folder only points at them."""
-    from pipeline.remote.objects import RemoteError
-    from pipeline.remote.source import check_digests, find_remotes, make_plan, make_whole_plan
+    from pipeline.sources.network import check_digests, find_remotes, make_plan, make_whole_plan
+    from pipeline.sources.remote.objects import RemoteError
 
     home = store / "objects"
     try:
@@ -124,7 +124,7 @@ def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _fetch_plan(plan: Any, home: Path, manners: Manners) -> None:
-    from pipeline.remote.fetch import fetch_missing
+    from pipeline.sources.remote.fetch import fetch_missing
 
     for need in plan.needs:
         for start, stop in need.mirror.drop_damaged(need.wanted):
@@ -149,7 +149,7 @@ def _cifar10(config: Config, store: Path, facts: dict[str, Any], manners: Manner
 
     Where labels are given, a run can do without the images.
     """
-    from pipeline.images import DEFAULT_MIRRORS, get_images
+    from pipeline.images.find import DEFAULT_MIRRORS, get_images
 
     try:
         if (facts["n_train"], facts["n_targets"]) != (50_000, 10_000):

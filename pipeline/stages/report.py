@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.cache import Result
 from pipeline.config import Config, to_toml
-from pipeline.datasets import Labels
-from pipeline.stages.context import Data, Fitted, progress_bar
-from pipeline.stages.premise import report_of, spoiled_tests
+from pipeline.images.image_set import Labels
+from pipeline.stages.inputs import Data, Fitted, progress_bar
+from pipeline.stages.test.premise import report_of, spoiled_tests
+from pipeline.store.cache import Result
 
 if TYPE_CHECKING:
     from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
-    from pipeline.report.reruns import Robustness
     from pipeline.report.rows import Row
+    from pipeline.report.sections.reruns import Robustness
 
 VERSION = 5
 
@@ -95,7 +95,7 @@ def _rows(config: Config, path: Path) -> list[Row]:
 
 def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
     """Curves of the tests that get a panel, and galleries of their targets."""
-    from pipeline.report.evidence import HeldOut, curves_of, galleries_of
+    from pipeline.report.evidence.curves import HeldOut, curves_of, galleries_of
     from pipeline.report.rows import groups_of
 
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
@@ -118,8 +118,8 @@ def _robustness(inputs: dict[str, Result], labels: Labels | None) -> Robustness 
 
     from pyarrow import parquet
 
-    from pipeline.report.reruns import Agreement, Alike, Case, Rerun, Robustness
-    from pipeline.robustness_text import explanation
+    from pipeline.commands.robustness import explanation
+    from pipeline.report.sections.reruns import Agreement, Alike, Case, Rerun, Robustness
 
     if "robustness" not in inputs:
         return None

@@ -1,0 +1,1 @@
+"""What the tests share and no user needs: checks of arguments, seeded coins, comparisons, laws of masks."""

@@ -1,0 +1,54 @@
+"""`kernel`: a loop compiled by numba without the interpreter's lock, and kept on disk for the next process.
+
+Numba compiles again when the file of a function has changed. It does not look at the files of the functions and
+constants that went into it; here they count too, so that no result ever comes from code that is not there any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.errors import TypingError
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@cache
+def sources() -> str:
+    """A hash of all files of the package, in all its rooms."""
+    files = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+
+
+class _Kept(FunctionCache):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file._source_stamp = (self._cache_file._source_stamp, sources())
+
+
+def kernel(**options: Any) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """`options` are njit's."""
+
+    def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        dispatcher: Any = njit(nogil=True, **options)(function)
+        # Where no folder can be written to, or in a numba that has changed inside, each process compiles for itself.
+        with suppress(RuntimeError, AttributeError):
+            dispatcher._cache = _Kept(function)
+        return cast("Callable[Parameters, Result]", dispatcher)
+
+    return compiled
+
+
+def check_layout(*wanted: tuple[Any, Any]) -> None:
+    """Of (array, type of its numbers): code that reads memory as it lies is not compiled for any other array."""
+    for array, kind in wanted:
+        if array.dtype != kind or array.layout != "C":
+            raise TypingError(f"a contiguous array of {kind} is wanted, not {array}")

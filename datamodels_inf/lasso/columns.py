@@ -1,0 +1,190 @@
+"""Masks column by column: who was trained on image j is one run of 64-bit words.
+
+Rows of a mask matrix come packed by model (`PackedMasks`). Here they are transposed once, so that the number of models
+trained on both image j and image k is an AND and a count of bits,
+
+    N_jk = #{m : M_mj = M_mk = 1} = popcount(column j & column k),
+
+exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that their order does not matter.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.masks import PackedMasks
+
+Words: TypeAlias = NDArray[np.uint64]
+Item = TypeVar("Item")
+
+STEP = 64
+"""A column has a multiple of so many words: `popcount` takes them at a time. It is here because Numba is not."""
+MASKS_AT_ONCE = 2048
+COLUMNS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run of rows that is counted on its own, and where its words are."""
+
+    n: int
+    words: slice
+
+
+class ColumnBits:
+    """The columns of `masks` as words; rows before `split` are the part `training`, the others `validation`.
+
+    Each of the two begins with a word of its own; bits that belong to no row are 0.
+    """
+
+    def __init__(self, masks: PackedMasks, split: int, threads: int) -> None:
+        n = masks.n_models
+        first, second = words_of(split), words_of(n - split)
+        self.training = Part(split, slice(0, first))
+        self.validation = Part(n - split, slice(first, first + second))
+        self.both = Part(n, slice(0, first + second))
+        self.words: Words = np.zeros((masks.n_train, first + second), np.uint64)
+        self.threads = threads
+        self._transpose(masks.bits[:split], 0)
+        self._transpose(masks.bits[split:], first)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def sums(self) -> tuple[Ints, Ints]:
+        """(n_j of the training rows, n_j of the validation rows)."""
+        from datamodels_inf.kernels.coordinate_descent import count_ones
+
+        sums = np.empty((2, self.n_columns), np.int64)
+
+        def count(piece: slice) -> None:
+            for part, counts in zip((self.training, self.validation), sums, strict=True):
+                count_ones(self.words[piece], part.words.start, part.words.stop, counts[piece])
+
+        in_threads(count, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
+        return sums[0], sums[1]
+
+    def count_common(
+        self, features: Ints, which: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]
+    ) -> None:
+        """Call `use` with pieces of `which` and (features, piece): N_jk over the rows of a part; in several threads."""
+        from datamodels_inf.kernels.pair_counts import count_common
+
+        def count(piece: slice) -> None:
+            counts = np.empty((len(features), len(which[piece])), np.int32)
+            count_common(self.words, features, which[piece], part.words.start, part.words.stop, counts)
+            use(which[piece], counts)
+
+        in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
+
+    def weighted_sums(self, rounded: Sequence[Rounded], part: Part) -> Floats:
+        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of a part."""
+        from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
+
+        steps = np.zeros((64 * (part.words.stop - part.words.start), TARGETS), np.int64)
+        for t, y in enumerate(rounded):
+            steps[: part.n, t] = y.steps
+        totals = np.zeros((self.n_columns, TARGETS), np.int64)
+
+        def add(piece: slice) -> None:
+            add_steps(self.words[piece], part.words.start, steps, totals[piece])
+
+        in_threads(add, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
+        sums = self.sums[0] if part is self.training else self.sums[1]
+        return np.stack([y.offset * sums + y.step * totals[:, t] for t, y in enumerate(rounded)])
+
+    def _transpose(self, bits: NDArray[np.uint8], first_word: int) -> None:
+        from datamodels_inf.kernels.coordinate_descent import transpose_bits
+
+        def transpose(start: int) -> None:
+            rows = np.ascontiguousarray(bits[start : start + MASKS_AT_ONCE])
+            transpose_bits(rows, self.words, first_word + start // 64)
+
+        in_threads(transpose, range(0, len(bits), MASKS_AT_ONCE), self.threads)
+        _forget_pages(bits)
+
+
+class Rounded:
+    """Numbers y = offset + step·steps with whole steps from 0 to 2³² − 1, the step a 2⁻³² of the range of y.
+
+    `values` is y rounded to that grid; a fit takes it for the data, so that sums over columns are exact.
+    """
+
+    LAST = 2**32 - 1
+
+    def __init__(self, y: Floats) -> None:
+        self.offset = float(y.min())
+        self.step = (float(y.max()) - self.offset) / self.LAST
+        steps = np.zeros(y.size)
+        if self.step > 0:
+            steps = np.minimum(np.rint((y - self.offset) / self.step), self.LAST)
+        self.steps: NDArray[np.uint32] = steps.astype(np.uint32)
+
+    @property
+    def values(self) -> Floats:
+        return self.offset + self.step * self.steps.astype(np.float64)
+
+
+def even_slices(count: int, most: int, threads: int) -> list[slice]:
+    """`count` items in slices of about the same length, at most `most`, and as many for each thread."""
+    number = threads * -(-count // (threads * most))
+    ends = [count * k // max(1, number) for k in range(number + 1)]
+    return [slice(start, stop) for start, stop in pairwise(ends) if stop > start]
+
+
+def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
+    """`work` on each item; it must let go of the interpreter's lock, and the order must not matter."""
+    if threads == 1:
+        for item in items:
+            work(item)
+        return
+    pool = _pool(threads)
+    futures = [pool.submit(work, item) for item in items]
+    try:
+        for future in futures:
+            future.result()
+    finally:  # After an error or Ctrl-C nobody may go on writing to what the caller holds.
+        for future in futures:
+            future.cancel()
+        wait(futures)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Kept: it takes longer to start threads than to count a few columns."""
+    return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):  # Not on Windows.
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # A forked process does not have the threads.
+
+
+def words_of(rows: int) -> int:
+    """Words of a column for so many rows: as many as `popcount` can take, STEP at a time."""
+    return int(-(-rows // (64 * STEP)) * STEP)
+
+
+def _forget_pages(array: NDArray[Any]) -> None:
+    """Let the system take back the memory of a memory-mapped file that has been read; it stays in its cache.
+
+    Not of a copy that may have been written to: that would be lost.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        file: Any = base.base
+        if isinstance(base, np.memmap) and base.mode == "r" and hasattr(file, "madvise"):  # Not on Windows.
+            file.madvise(mmap.MADV_DONTNEED)
+        base = base.base

@@ -1,0 +1,68 @@
+"""How the memory of a LASSO fit is shared out.
+
+First comes what every fit needs: the bits of the masks, some vectors for each target, room to count rows in. Of what is
+left, most is for rows of the Gram matrix, and the rest for the working sets' own squares of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from datamodels_inf.kernels.margin_sums import TARGETS
+from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, words_of
+from datamodels_inf.lasso.gram import ROWS_AT_ONCE
+
+SQUARES = 0.06
+"""The share of the working sets' squares: so much for those in use, and as much again for those kept for later."""
+LEAST_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """`rows` of the Gram matrix are kept; squares of working sets take at most `square_bytes`, twice."""
+
+    n: int
+    d: int
+    fixed: int
+    memory_gb: float
+
+    @property
+    def rows(self) -> int:
+        return int(min(self.d, self._free * (1 - 2 * SQUARES) / (2 * self.d)))
+
+    @property
+    def square_bytes(self) -> int:
+        return int(min(self._free * SQUARES, 2**62))
+
+    @property
+    def gb_for_all(self) -> str:
+        """The `memory_gb` that has room for all rows."""
+        return self._gb_for(self.d)
+
+    def _gb_for(self, rows: int) -> str:
+        """In two digits and rounded up."""
+        needed = (self.fixed + 2 * self.d * rows / (1 - 2 * SQUARES)) / 1e9
+        unit = 10.0 ** (math.floor(math.log10(needed)) - 1)
+        return f"{math.ceil(needed / unit + 0.01) * unit:.3g}"
+
+    def check(self) -> None:
+        least = min(self.d, LEAST_ROWS)
+        if not self._free * (1 - 2 * SQUARES) >= 2 * self.d * least:
+            raise ValueError(
+                f"`memory_gb` must be at least {self._gb_for(least)} for {self.n} masks of {self.d} images, "
+                f"but it is {self.memory_gb:g}."
+            )
+
+    @property
+    def _free(self) -> float:
+        return 1e9 * self.memory_gb - self.fixed
+
+
+def plan_memory(n: int, d: int, split: int, batch: int, threads: int, memory_gb: float) -> MemoryPlan:
+    """For n masks of d images, those from `split` on to choose λ, and `batch` targets at a time."""
+    words, vectors, margins = words_of(split) + words_of(n - split), 3 * batch + 40, batch + 2 * TARGETS
+    counts = min(d, COLUMNS_AT_ONCE * threads) * 6 * ROWS_AT_ONCE
+    plan = MemoryPlan(n, d, 8 * d * (words + vectors) + 8 * n * margins + counts, memory_gb)
+    plan.check()
+    return plan

@@ -1,0 +1,88 @@
+"""What `datamodels-inf robustness` prints: the paper's Table 2, and how far the re-runs agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.store.cache import Result
+
+NAMES = {
+    "neighbour": "look-alikes of both images",
+    "random": "random images of the same classes",
+    "target": "the same pair on look-alikes of the target",
+}
+FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
+FOLLOW_UP = (
+    "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
+    "for a clean confirmation, split them (--split, robustness.split)."
+)
+NAMED = "These p-values are valid if the pair was chosen before looking at these models; else they only describe."
+CONFIRMED = (
+    "The finding was selected on the first half of the held-out models; all p-values here are of the second half."
+)
+
+
+def robustness_lines(result: Result) -> Iterator[str]:
+    """A block for each case."""
+    from pyarrow import parquet
+
+    rows = parquet.read_table(result.folder / "reruns.parquet").to_pylist()
+    summary = result.summary
+    if not summary["cases"]:
+        half = " on the first half of the held-out models" if summary["split"] else ""
+        yield f"There is no finding by {summary['method']}{half}, so nothing was tested again."
+    for number, case in enumerate(summary["cases"]):
+        yield from _case(case, [row for row in rows if row["case"] == number], summary)
+    if summary["cases"]:
+        yield explanation(summary)
+        yield f"BY-adjusted p-values of all {summary['n_tests']:,} tests of this family are in reruns.parquet."
+
+
+def explanation(summary: dict[str, Any]) -> str:
+    """What the p-values may be used for."""
+    if summary["split"]:
+        return CONFIRMED
+    selected = any(case["finding"] for case in summary["cases"])
+    return FOLLOW_UP if selected else NAMED
+
+
+def _case(case: dict[str, Any], rows: Sequence[dict[str, Any]], summary: dict[str, Any]) -> Iterator[str]:
+    title = f"Finding {case['finding']}" if case["finding"] else "Pair"
+    yield f"{title}: training image {case['i']} against {case['j']}, {summary['method']}, by {summary['metric']}"
+    targets = case["targets"]
+    yield _line(_pair("i", "j"), [f"target {t}" for t in targets])
+    found = {(row["role"], row["i"], row["j"], row["of"]): row for row in rows if row["role"] != "target"}
+    near_i, near_j = (case["near"][side]["images"] for side in ("i", "j"))
+    shown = [("original", case["i"], case["j"])]
+    shown += [("neighbour", a, b) for a, b in zip(near_i, near_j, strict=True)]
+    for role, i, j in shown:
+        cells = [found.get((role, i, j, t)) for t in targets]
+        yield _line(_pair(i, j), ["" if row is None else f"{row['pvalue']:.2g}" for row in cells])
+    for role, name in NAMES.items():
+        of_role = [[row["pvalue"] for row in rows if row["role"] == role and row["of"] == t] for t in targets]
+        yield _line(f"median: {name}", [f"{np.median(p):.2g}" if p else "" for p in of_role])
+    yield ""
+    yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'−log p':>7}"
+    for role, name in NAMES.items():
+        a = case["agreement"][role]
+        sign, effects, pvalues = (_number(a[key], form) for key, form in FORMS.items())
+        yield f"  {name:<50} {a['n']:>6} {sign:>10} {effects:>8} {pvalues:>7}"
+    copies = [image for side in ("i", "j") for image in case["near"][side]["near_copies"]]
+    if copies:
+        yield f"  all but copies of i or j: {', '.join(map(str, copies))}"
+    yield ""
+
+
+def _line(first: str, cells: Sequence[str]) -> str:
+    return f"  {first:<50} " + " ".join(f"{cell:>11}" for cell in cells)
+
+
+def _pair(i: object, j: object) -> str:
+    return f"{i:>8} {j:>8}"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "—" if value is None else format(value, form)

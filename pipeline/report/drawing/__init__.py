@@ -1,0 +1,1 @@
+"""Lines, bars and pictures: what page and PNG draw with."""

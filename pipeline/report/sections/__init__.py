@@ -1,0 +1,1 @@
+"""The parts of the page, each as data for its template."""

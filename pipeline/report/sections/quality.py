@@ -1,0 +1,109 @@
+"""How good the datamodels are, as drawings: where their figures lie, and predicted against true margins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.report.content import Content, DatamodelQuality
+from pipeline.report.drawing.pictures import Slot
+from pipeline.report.drawing.spread import Spread, count_columns, log_columns, share_columns, spread_of
+from pipeline.report.drawing.svg import Tick, at, ticks_of
+from pipeline.report.sections.cards import Embed, Tile, tile_of
+from pipeline.report.words import number, plural, quality_sentence
+
+BOX = (46.0, 292.0, 10.0, 256.0)  # left, right, top and bottom of a scatter plot: a square
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Predicted (across) against true (up) margins of one target, in a square with the same scale on both axes."""
+
+    tile: Tile
+    rank: str
+    r2: float
+    spearman: float
+    label: str
+    marks: str
+    across: list[Tick]
+    up: list[Tick]
+
+
+@dataclass(frozen=True)
+class QualityView:
+    """The section of the page; a spread is None where the figure is not known for any target."""
+
+    sentence: str
+    r2: Spread | None
+    spearman: Spread | None
+    lam: Spread | None
+    support: Spread | None
+    scatters: list[Scatter]
+    n_drawn: int
+
+
+def view_of(quality: DatamodelQuality, content: Content, embed: Embed) -> QualityView:
+    """What the page shows of the datamodels."""
+    columns = [share_columns("R²", quality.r2), share_columns("Spearman’s rank correlation", quality.spearman)]
+    tallest = max((int(c.counts.max()) for c in columns if c is not None), default=1)
+    r2, spearman = (None if c is None else spread_of(c, tallest) for c in columns)
+    lam = log_columns("Penalty λ", quality.lam)
+    support = count_columns("Number of weights other than zero", quality.n_nonzero.astype(np.float64), content.n_train)
+    return QualityView(
+        sentence=quality_sentence(quality, content.n_models_test, content.unit),
+        r2=r2,
+        spearman=spearman,
+        lam=None if lam is None else spread_of(lam),
+        support=None if support is None else spread_of(support),
+        scatters=[_scatter(quality, k, content, embed) for k in range(len(quality.shown))],
+        n_drawn=quality.shown_true.shape[1],
+    )
+
+
+def _scatter(quality: DatamodelQuality, k: int, content: Content, embed: Embed) -> Scatter:
+    position = int(quality.shown[k])
+    slot = Slot("target", "target", (int(quality.targets[position]),), quality.classes[position])
+    true, predicted = quality.shown_true[k], quality.shown_predicted[k]
+    low, high = _limits(np.concatenate([true, predicted]))
+    left, right, top, bottom = BOX
+
+    def x(value: Any) -> Any:
+        return left + (right - left) * (value - low) / (high - low)
+
+    def y(value: Any) -> Any:
+        return bottom - (bottom - top) * (value - low) / (high - low)
+
+    r2, spearman = float(quality.r2[position]), float(quality.spearman[position])
+    ticks = ticks_of(low, high, 6)
+    points = zip(x(predicted).tolist(), y(true).tolist(), strict=True)
+    return Scatter(
+        tile=tile_of(slot, embed),
+        rank=_rank(r2, quality.r2),
+        r2=r2,
+        spearman=spearman,
+        label=f"{slot.alt}: true against predicted {content.unit} of {plural(len(true), 'held-out model')}, "
+        f"both axes from {number(low)} to {number(high)}; R² {number(r2)}, Spearman {number(spearman)}",
+        marks="".join(f"M{at(across)} {at(up)}h0" for across, up in points),
+        across=[Tick(x(value), text) for value, text in ticks],
+        up=[Tick(y(value), text) for value, text in ticks],
+    )
+
+
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of an axis that holds all `values` and a little more."""
+    if not values.size:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    room = 0.04 * (high - low) or 0.5 * max(abs(high), 1.0)
+    return low - room, high + room
+
+
+def _rank(r2: float, all_r2: NDArray[np.float64]) -> str:
+    """Why this target was picked."""
+    lowest, highest = np.nanmin(all_r2), np.nanmax(all_r2)
+    if lowest == highest:
+        return ""
+    return "lowest R²" if r2 == lowest else "highest R²" if r2 == highest else "middle R²"

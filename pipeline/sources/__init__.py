@@ -1,0 +1,1 @@
+"""Where masks and margins come from: folders, and objects on the network that are fetched by ranges."""

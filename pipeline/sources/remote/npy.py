@@ -1,0 +1,76 @@
+"""The header of a remote .npy file: shape, dtype and where the rows begin. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline.sources.remote.objects import Identity, NotRangedError, RemoteError, RemoteObject, fetch
+
+LONGEST_HEADER = 1 << 16
+
+
+@dataclass(frozen=True)
+class Header:
+    """A C-ordered (n_rows, n_columns) array that begins `offset` bytes into its file."""
+
+    offset: int
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype[Any]
+
+    @property
+    def row_bytes(self) -> int:
+        return self.n_columns * self.dtype.itemsize
+
+
+def read_header(remote: RemoteObject, identity: Identity) -> Header:
+    """Fetch and check the header; the object must be as long as it says."""
+    start = first_bytes(remote, min(identity.size, 128))
+    if start[:6] != b"\x93NUMPY":
+        raise RemoteError(f"{remote.name} is not an .npy file; check that this is the right object.")
+    length = _header_length(start)
+    if length is None or length > LONGEST_HEADER or length > identity.size:
+        raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.")
+    if length > len(start):
+        start = first_bytes(remote, length)
+    try:
+        stream = io.BytesIO(start[:length])
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(stream, max_header_size=LONGEST_HEADER)
+    except (ValueError, EOFError) as error:
+        raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.") from error
+    if len(shape) != 2 or fortran or dtype.hasobject:
+        order = "Fortran" if fortran else "C"
+        raise RemoteError(
+            f"{remote.name} must be a C-ordered matrix of numbers, but it is {dtype} {shape} in {order} order."
+        )
+    header = Header(length, int(shape[0]), int(shape[1]), dtype)
+    expected = header.offset + header.n_rows * header.row_bytes
+    if identity.size != expected:
+        raise RemoteError(
+            f"{remote.name} is truncated or damaged: {identity.size} bytes where its header promises {expected}; "
+            "nothing can be done about it here."
+        )
+    return header
+
+
+def first_bytes(remote: RemoteObject, count: int) -> bytes:
+    """The first `count` bytes, also of a server that serves no ranges."""
+    try:
+        return b"".join(fetch(remote, 0, count, count, lambda n: None))
+    except NotRangedError:
+        return b"".join(remote.stream_whole(count))
+
+
+def _header_length(start: bytes) -> int | None:
+    """Bytes before the first row: magic, version, length field and text."""
+    if len(start) < 12:
+        return None
+    if start[6] == 1:
+        return 10 + int.from_bytes(start[8:10], "little")
+    return 12 + int.from_bytes(start[8:12], "little")

@@ -1,0 +1,151 @@
+"""Objects in S3, requester pays: signed with the user's own AWS credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.errors import BadInputError
+from pipeline.sources.remote.objects import PIECE, Identity, RemoteError, TransientError
+
+TRANSIENT_CODES = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "500", "502", "503", "504"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the objects are; None for the endpoint and the region means AWS's own."""
+
+    bucket: str
+    endpoint_url: str | None = None
+    region: str | None = None
+
+
+def make_client(place: Place, connections: int) -> Any:
+    """A client on the user's ordinary credential chain: environment, ~/.aws, roles."""
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        session = boto3.session.Session()
+        if session.get_credentials() is None:
+            raise BadInputError(NO_CREDENTIALS)
+        config = Config(
+            max_pool_connections=connections,
+            connect_timeout=10,
+            read_timeout=60,
+            retries={"total_max_attempts": 1},  # `fetch` keeps what has arrived; botocore would begin anew.
+            s3={"addressing_style": "path"} if place.endpoint_url else None,
+        )
+        region = place.region or session.region_name or "us-east-1"
+        return session.client("s3", endpoint_url=place.endpoint_url, region_name=region, config=config)
+    except (BotoCoreError, ValueError) as error:
+        raise BadInputError(f"the AWS settings cannot be used: {' '.join(str(error).split())}") from error
+
+
+NO_CREDENTIALS = (
+    "no AWS credentials were found, and this bucket is requester-pays: set AWS_ACCESS_KEY_ID and "
+    "AWS_SECRET_ACCESS_KEY, or run `aws configure`."
+)
+
+
+class S3Object:
+    """One key. `known` names keys that exist, for the sentence about a 403 that may mean that this one does not."""
+
+    def __init__(self, client: Any, place: Place, key: str, known: str) -> None:
+        self._client = client
+        self._place = place
+        self._key = key
+        self._known = known
+        self._etag = ""
+
+    @property
+    def name(self) -> str:
+        return f"s3://{self._place.bucket}/{self._key}"
+
+    def identify(self) -> Identity:
+        answer = self._get(Range="bytes=0-0")
+        self._etag = answer["ETag"]
+        total = str(answer.get("ContentRange", "")).rpartition("/")[2]
+        if not total.isdigit():
+            answer["Body"].close()
+            raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
+        next(_pieces(answer["Body"], 1), None)  # A connection is used again once its answer is read.
+        return Identity(int(total), str(self._etag))
+
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
+        match = {"IfMatch": self._etag} if self._etag else {}
+        answer = self._get(Range=f"bytes={start}-{stop - 1}", **match)
+        if not str(answer.get("ContentRange", "")).startswith(f"bytes {start}-"):
+            raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
+        yield from _pieces(answer["Body"], length)
+
+    def stream_whole(self, stop: int) -> Iterator[bytes]:
+        return self.stream(0, stop, PIECE)
+
+    def _get(self, **arguments: Any) -> dict[str, Any]:
+        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+        try:
+            answer: dict[str, Any] = self._client.get_object(
+                Bucket=self._place.bucket, Key=self._key, RequestPayer="requester", **arguments
+            )
+            return answer
+        except ClientError as error:
+            raise self._explain(error) from error
+        except NoCredentialsError as error:
+            raise RemoteError(NO_CREDENTIALS) from error
+        except BotoCoreError as error:
+            if type(error).__name__ in (
+                "EndpointConnectionError",
+                "ConnectTimeoutError",
+                "ReadTimeoutError",
+                "ConnectionClosedError",
+                "ResponseStreamingError",
+            ):
+                raise TransientError(f"no connection: {type(error).__name__}") from error
+            raise RemoteError(f"{self.name}: {' '.join(str(error).split())}") from error
+
+    def _explain(self, error: Any) -> Exception:
+        """Each refusal has its own sentence and remedy."""
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        if code in TRANSIENT_CODES or status >= 500:
+            return TransientError(f"the server answered {status} {code}")
+        if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "AuthFailure"):
+            return RemoteError(
+                f"{self.name}: your AWS credentials were refused ({code}); renew them, or choose another AWS_PROFILE."
+            )
+        if code == "RequestTimeTooSkewed":
+            return RemoteError(
+                f"{self.name}: the clock of this machine is wrong ({code}); set it and run the command again."
+            )
+        if code == "NoSuchBucket":
+            return RemoteError(
+                f"{self.name}: there is no bucket {self._place.bucket!r} at this endpoint; check source.bucket."
+            )
+        if code in ("PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "301"):
+            return RemoteError(f"{self.name}: the bucket is in another region ({code}); set source.region to it.")
+        if code in ("PreconditionFailed", "412"):
+            return RemoteError(f"{self.name} changed while it was fetched; run the command again.")
+        if code in ("NoSuchKey", "404"):
+            return RemoteError(f"{self.name} does not exist; {self._known}.")
+        if code in ("AccessDenied", "403"):
+            return RemoteError(
+                f"{self.name} was refused (403): either your AWS user may not read requester-pays buckets (it needs "
+                f"s3:GetObject), or there is no such key, which this bucket answers in the same way; {self._known}."
+            )
+        return RemoteError(f"{self.name} was refused ({status} {code}).")
+
+
+def _pieces(body: Any, length: int) -> Iterator[bytes]:
+    from botocore.exceptions import BotoCoreError, HTTPClientError
+    from urllib3.exceptions import HTTPError
+
+    try:
+        while piece := body.read(length):
+            yield piece
+            del piece
+    except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
+        raise TransientError(f"the connection broke: {type(error).__name__}") from error

@@ -1,0 +1,143 @@
+"""Stage 2, fit: a LASSO datamodel for each target on the fit rows, or weights or scores loaded from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.masks import PackedMasks
+from pipeline.config import Config
+from pipeline.errors import BadInputError
+from pipeline.stages.fit.loaded_weights import load_datamodel
+from pipeline.stages.inputs import Data, chosen_targets
+from pipeline.stages.test import designs
+from pipeline.stages.test.premise import check_premise
+from pipeline.store.files import identity, save_arrays
+
+if TYPE_CHECKING:
+    from pipeline.stages.fit.lasso_batches import LassoBatches
+
+VERSION = 4
+SCATTER_ROWS = 400
+
+
+def settings(config: Config) -> dict[str, Any]:
+    fit = config.fit
+    chosen: dict[str, Any] = {"fit.mode": fit.mode, "fit.targets": fit.targets}
+    if fit.targets == "needed":
+        chosen |= designs.settings_of_targets(config.test)
+    if fit.mode == "lasso":
+        names = ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
+        return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
+    chosen["fit.calibrate"] = fit.calibrate
+    if fit.file is None:
+        return {**chosen, "content of fit.file": "of the source"}
+    if not fit.file.is_file():
+        raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt, .npz or .npy file of weights or scores.")
+    return {**chosen, "content of fit.file": identity(fit.file)}
+
+
+def run(
+    config: Config,
+    data: Data,
+    out: Path,
+    bench: Path,
+    *,
+    threads: int | None,
+    quiet: bool,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    targets = _targets(config, data)
+    if config.fit.mode == "lasso":
+        check_premise(config, data)  # Before hours of work that nothing could be tested with.
+        from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
+
+        datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))
+    else:
+        datamodel, facts = load_datamodel(config, data, targets, say)
+        gap = np.full(len(targets), np.nan)
+    masks, margins = data.held_out_masks, data.held_out_margins(targets)
+    quality = datamodel.quality(masks, margins)
+    arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
+    save_arrays(out / "datamodel.npz", arrays)
+    per_target = {
+        "targets": targets,
+        "r2": quality.r2,
+        "spearman": quality.spearman,
+        "mse": quality.mse,
+        "n_nonzero": datamodel.n_nonzero,
+        "lam": np.asarray(datamodel.lam, np.float64),
+        "gap": gap,
+    }
+    save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
+    return {
+        **facts,
+        "n_targets": len(targets),
+        "r2_median": _median(quality.r2),
+        "spearman_median": _median(quality.spearman),
+        "n_nonzero_median": float(np.median(datamodel.n_nonzero)),
+        "quality": {name: _listed(per_target[name]) for name in ("targets", "r2", "spearman")},
+    }
+
+
+def _scatter(
+    datamodel: Datamodel, r2: NDArray[np.float64], masks: PackedMasks, margins: NDArray[np.float16]
+) -> dict[str, NDArray[Any]]:
+    """True and predicted margins of some held-out models, for the targets of the least, median and best R²."""
+    known = np.argsort(r2, kind="stable")[: np.count_nonzero(~np.isnan(r2))]
+    shown = np.unique(known[[0, len(known) // 2, -1]]) if known.size else known
+    shown = shown[np.argsort(r2[shown], kind="stable")]
+    rows = np.unique(np.linspace(0, len(margins) - 1, SCATTER_ROWS).astype(np.int64))
+    some = PackedMasks(np.ascontiguousarray(masks.bits[rows]), masks.n_train)
+    predicted = datamodel.subset(shown).predict(some).T if shown.size else np.zeros((0, len(rows)))
+    return {
+        "shown": shown.astype(np.int64),
+        "shown_true": margins[rows][:, shown].T.astype(np.float64),
+        "shown_predicted": predicted,
+    }
+
+
+def _listed(values: NDArray[Any]) -> list[Any]:
+    """For JSON: 6 digits, None for NaN."""
+    return [None if v != v else round(v, 6) for v in values.tolist()]
+
+
+def _median(values: NDArray[np.float64]) -> float | None:
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 6) if known.size else None
+
+
+def _targets(config: Config, data: Data) -> NDArray[np.int64]:
+    """The targets to fit: those that the design can ask for, all, those of a class, or the given ones."""
+    if config.fit.targets == "needed":
+        return designs.needed_targets(config, data)
+    return chosen_targets(data, config.fit.targets, "fit.targets")
+
+
+def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[str, Any]]:
+    """(datamodel, duality gap of each target, what the manifest says)."""
+    from datamodels_inf.lasso.solver import as_datamodel
+
+    try:
+        fits, choices = batches.run()
+    except ValueError as error:
+        raise BadInputError(f"the fit cannot be made: {error}") from error
+    gap, tolerance = np.array([fit.gap for fit in fits]), batches.config.fit.tolerance
+    if gap.max() > tolerance:
+        batches.say(
+            f"{np.count_nonzero(gap > tolerance)} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
+            f"up to {gap.max():.2g}: p-values stay valid, but a better fit may have more power"
+        )
+    facts = {
+        "coding": "mask",
+        "gap_tolerance": tolerance,
+        "gap_max": float(gap.max()),
+        "gap_max_on_paths": max(choice.worst_gap for choice in choices),
+        "n_lambda_at_end": sum(choice.at_end for choice in choices),
+    }
+    return as_datamodel(fits, batches.data.n_train), gap, facts

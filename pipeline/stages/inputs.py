@@ -1,0 +1,154 @@
+"""What stages share: how to show progress, and the inputs that later stages read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.masks import PackedMasks
+from pipeline.errors import BadInputError
+from pipeline.images.image_set import ImageSet, Labels
+from pipeline.store.cache import Result
+
+BAR = "{l_bar}{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}]"
+
+
+@contextmanager
+def progress_bar(total: int, unit: str, what: str, quiet: bool) -> Iterator[Any]:
+    """A bar with rate and remaining time; none when quiet or when nobody watches. Steps may be parts of a unit."""
+    scale: dict[str, Any] = {"unit_scale": True, "unit_divisor": 1000} if unit == "B" else {"bar_format": BAR}
+    with tqdm(
+        total=total, unit=unit, desc=what, disable=quiet or None, dynamic_ncols=True, leave=False, **scale
+    ) as bar:
+        yield bar.update
+
+
+@dataclass(frozen=True)
+class Data:
+    """What the download stage left in the store; arrays are memory-mapped.
+
+    The rows for the fit (none if weights are loaded and only held-out rows were fetched) and for the test are two runs
+    of rows of one file. Without fit rows, the first of the fetched rows tell the coding of the weights, and are not
+    tested. Of margins, only some targets' columns may have been kept.
+    """
+
+    folder: Path
+    summary: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, result: Result) -> Data:
+        return cls(result.folder, result.summary)
+
+    @property
+    def n_train(self) -> int:
+        return int(self.summary["n_train"])
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.summary["n_targets"])
+
+    @property
+    def weights_file(self) -> Path | None:
+        """Weights that came with the source."""
+        name = self.summary.get("weights")
+        return None if name is None else self.folder / name
+
+    @cached_property
+    def _masks(self) -> PackedMasks:
+        return PackedMasks(np.load(self.folder / self.summary["masks_file"], mmap_mode="r"), self.n_train)
+
+    @cached_property
+    def _margins(self) -> NDArray[np.float16]:
+        margins: NDArray[np.float16] = np.load(self.folder / self.summary["margins_file"], mmap_mode="r")
+        return margins
+
+    @property
+    def fit_masks(self) -> PackedMasks:
+        return self._masks.rows(*self.summary["fit"])
+
+    @property
+    def held_out_masks(self) -> PackedMasks:
+        return self._masks.rows(*self.summary["held_out"])
+
+    def coding_rows(self, targets: NDArray[np.int64]) -> tuple[PackedMasks, NDArray[np.float16]]:
+        """(masks, margins) of rows that are not tested: the fit rows, or where there are none, some of their own."""
+        start, stop = self.summary["fit"]
+        rows = (start, stop) if stop > start else self.summary["coding"]
+        return self._masks.rows(*rows), self._columns(slice(*rows), targets)
+
+    def fit_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        return self._columns(slice(*self.summary["fit"]), targets)
+
+    def held_out_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        return self._columns(slice(*self.summary["held_out"]), targets)
+
+    def _columns(self, rows: slice, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        kept: list[int] | None = self.summary.get("columns")
+        columns = targets if kept is None else np.array([kept.index(t) for t in targets.tolist()])
+        return np.asarray(self._margins[rows][:, columns])
+
+    @cached_property
+    def images(self) -> ImageSet | None:
+        path = self.folder / "images.npz"
+        return ImageSet.load(path) if path.exists() else None
+
+    @cached_property
+    def labels(self) -> Labels | None:
+        path = self.folder / "labels.npz"
+        return Labels.load(path) if path.exists() else None
+
+
+def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.int64]:
+    """The targets of a class; `who` needs classes at all, and `key` names this one."""
+    if data.labels is None:
+        raise BadInputError(
+            f"{who} draws images by class, but the source has no labels; "
+            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
+        )
+    names = data.labels.class_names
+    if wanted not in names:
+        raise BadInputError(f"{key} = {wanted!r} is no class of this data; there are {', '.join(names)}.")
+    return np.flatnonzero(data.labels.target_labels == names.index(wanted))
+
+
+def chosen_targets(data: Data, wanted: str | list[int], key: str) -> NDArray[np.int64]:
+    """The targets that a setting names: "all", a class, or their numbers."""
+    if wanted == "all":
+        return np.arange(data.n_targets)
+    if isinstance(wanted, str):
+        return targets_of_class(data, wanted, f"{key} = {wanted!r}", key)
+    if max(wanted) >= data.n_targets:
+        raise BadInputError(f'{key} must be different numbers from 0 to {data.n_targets - 1}, or "all".')
+    return np.array(wanted, np.int64)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What the fit stage left: a datamodel whose column k belongs to target targets[k]."""
+
+    datamodel: Datamodel
+    targets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, result: Result) -> Fitted:
+        with np.load(result.folder / "datamodel.npz", allow_pickle=False) as arrays:
+            datamodel = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
+            return cls(datamodel, arrays["targets"])
+
+    def columns(self, targets: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
+        """(n_train, len(targets)): the weights of `targets`, which must be among the fitted ones."""
+        return self.datamodel.weight[:, self.places(targets)]
+
+    def places(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where `targets` stand among the fitted ones, which may be in any order."""
+        order = np.argsort(self.targets, kind="stable")
+        return np.asarray(order[np.searchsorted(self.targets[order], targets)])

@@ -1,0 +1,1 @@
+"""Findings tested again with look-alikes of their images; only if asked for."""

@@ -1,0 +1,212 @@
+"""Robustness: tests of findings made again with look-alikes of their images, beside controls (the paper's Table 2).
+
+A finding was selected on the same held-out rows, so its re-runs there are a follow-up and no confirmation. With
+`robustness.split` the design is tested on the first half of the held-out rows, and the findings of that half are made
+again on the second half, which nothing was selected on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.designs.pairs import Pairs
+from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.multiplicity import adjust_pvalues
+from datamodels_inf.neighbours.agreement import agreement
+from pipeline.config import Config, Method
+from pipeline.errors import BadInputError
+from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.robustness.look_alikes import metric_of
+from pipeline.stages.robustness.rerun_design import ORIGINAL, ROLES, Case, Reruns, draw_reruns
+from pipeline.stages.test import designs
+from pipeline.stages.test.image_references import ImageFinder
+from pipeline.stages.test.pair_chunks import PairChunks
+from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
+from pipeline.store.files import identity
+
+VERSION = 3
+FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
+
+
+def settings(config: Config) -> dict[str, Any]:
+    """What the re-runs depend on; which tests are findings is decided here, so the level and correction do too."""
+    chosen = {f"robustness.{name}": value for name, value in config.robustness.model_dump(mode="json").items()}
+    if config.robustness.embeddings is not None:
+        if not config.robustness.embeddings.is_file():
+            raise BadInputError(f"robustness.embeddings {config.robustness.embeddings} does not exist.")
+        chosen["content of robustness.embeddings"] = identity(config.robustness.embeddings)
+    return {**chosen, "test.alpha": config.test.alpha, "test.correction": config.test.correction}
+
+
+def run(
+    config: Config,
+    data: Data,
+    fitted: Fitted,
+    tests: Path,
+    features: Path | None,
+    out: Path,
+    bench: Path,
+    *,
+    threads: int | None,
+    quiet: bool,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    """Write reruns.parquet, one row per re-run; answer with what agrees, by case and role."""
+    method: Method = config.robustness.method or config.test.method[0]
+    of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
+
+    masks = check_premise(of_method, data)
+    testable = testable_pairs(config, masks, data.labels)
+    if masks.law == "stratified" and not config.robustness.same_class and not config.test.allow_unexchangeable:
+        raise BadInputError(
+            "robustness.same_class = false needs pairs across classes, but the masks are stratified by class, so only "
+            "pairs within a class can be tested."
+        )
+
+    def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
+        n_threads = threads or os.cpu_count() or 1
+        chunks = PairChunks(of_method, rows, fitted, pairs, testable, bench / folder, n_threads, quiet, say)
+        parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    discovery, confirmation = _halves(data) if config.robustness.split else (data, data)
+    if config.robustness.pair:
+        cases = [_own_pair(config, data, testable)]
+    elif config.robustness.split:
+        pairs, _ = designs.draw_design(config, data, fitted)
+        found = test(discovery, pairs, "discover")
+        triples = np.stack([pairs.i, pairs.j, pairs.target], axis=1)
+        cases = _findings(config, triples, pairs.sizes, found[f"pvalue {method}"], found["effect"])
+    else:
+        cases = _of_table(config, tests, method)
+    metric = metric_of(config.robustness, data, fitted, features)
+    reruns = [draw_reruns(case, config.robustness, data, fitted, metric) for case in cases]
+    figures = _tested(reruns, method, lambda pairs: test(confirmation, pairs, "rerun"))
+    _write(out / "reruns.parquet", reruns, figures)
+    return {
+        "method": method,
+        "metric": config.robustness.metric,
+        "split": config.robustness.split,
+        "n_held_out": confirmation.held_out_masks.n_models,
+        "n_tests": len(np.unique(figures["test"])) if reruns else 0,
+        "cases": [{**again.facts(), "agreement": _agreements(again, figures, k)} for k, again in enumerate(reruns)],
+    }
+
+
+def _halves(data: Data) -> tuple[Data, Data]:
+    """The same data with the first and with the second half of the held-out rows."""
+    start, stop = data.summary["held_out"]
+    middle = (start + stop) // 2
+    if middle - start < 2:
+        raise BadInputError(f"robustness.split needs at least 4 held-out rows, but there are {stop - start}.")
+    first, second = (
+        replace(data, summary={**data.summary, "held_out": rows}) for rows in ([start, middle], [middle, stop])
+    )
+    return first, second
+
+
+def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
+    finder = ImageFinder.of_train(data.n_train, data.labels)
+    try:
+        i, j = (finder.find(str(image))[0] for image in config.robustness.pair)
+    except ValueError as error:
+        raise BadInputError(f"robustness.pair: {error}.") from error
+    if i == j:
+        raise BadInputError(f"robustness.pair must be two different images, but both are image {i}.")
+    if not testable(np.array([[[i], [j]]])).all():
+        raise BadInputError(
+            f"robustness.pair: images {i} and {j} are of two classes, but the masks are stratified by class, so only "
+            "pairs within a class can be tested."
+        )
+    return Case(0, i, j)
+
+
+def _of_table(config: Config, tests: Path, method: Method) -> list[Case]:
+    """The findings of the test stage."""
+    from pyarrow import compute, parquet
+
+    if method not in config.test.method:
+        raise BadInputError(
+            f"robustness.method {method!r} was not run, so it has no findings; add it to test.method "
+            f"({', '.join(config.test.method)}), or give robustness.pair."
+        )
+    table = parquet.read_table(tests, filters=compute.field("method") == method)
+    triples = np.stack([table[name].to_numpy() for name in ("i", "j", "target")], axis=1)
+    sizes = np.diff(table["members_i"].combine_chunks().offsets.to_numpy())
+    return _findings(config, triples, sizes, table["pvalue"].to_numpy(), table["effect"].to_numpy())
+
+
+def _findings(config: Config, triples: Ints, sizes: Ints, pvalue: Floats, effect: Floats) -> list[Case]:
+    """The findings that are asked for, by their number: by p-value, then the larger effect, as in the report."""
+    i, j, target = triples.T
+    adjusted = adjust_pvalues(pvalue, config.test.correction)
+    size = np.where(np.isnan(effect), -1.0, np.abs(effect))
+    order = np.lexsort((j, i, target, -size, pvalue))
+    order = order[adjusted[order] <= config.test.alpha]
+    wanted = config.robustness.findings
+    if wanted and max(wanted) > len(order):
+        raise BadInputError(
+            f"robustness.findings names finding {max(wanted)}, but there are {len(order)} findings"
+            f"{' on the first half of the held-out rows' if config.robustness.split else ''}."
+        )
+    for number in wanted:
+        if sizes[order[number - 1]] > 1:
+            raise BadInputError(f"finding {number} compares groups; look-alikes are looked for of single images only.")
+    numbers = wanted or (np.flatnonzero(sizes[order] == 1)[: config.robustness.top] + 1).tolist()
+    places = [order[number - 1] for number in numbers]
+    return [Case(n, int(i[p]), int(j[p]), int(target[p])) for n, p in zip(numbers, places, strict=True)]
+
+
+def _tested(
+    reruns: Sequence[Reruns], method: str, test: Callable[[Pairs], dict[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
+    """The figures of each re-run of each case, one after the other; a test that several need is made once.
+
+    All tests together are one family: `adjusted` is Benjamini–Yekutieli's over them.
+    """
+    if not reruns:
+        return {name: np.zeros(0) for name in (*FIGURES, "adjusted", "case", "test")}
+    triples = np.concatenate([np.stack([again.target, again.i, again.j], axis=1) for again in reruns])
+    distinct, place = np.unique(triples, axis=0, return_inverse=True)  # Sorted by target, as the chunks want it.
+    found = test(Pairs.of_triples(distinct[:, [1, 2, 0]], "re-run"))
+    found |= {name: found[f"{name} {method}"] for name in ("statistic", "pvalue")}
+    found["adjusted"] = adjust_pvalues(found["pvalue"], "by")
+    figures = {name: found[name][place.ravel()] for name in (*FIGURES, "adjusted")}
+    case = np.repeat(np.arange(len(reruns)), [len(again.role) for again in reruns])
+    return {**figures, "case": case, "test": place.ravel()}
+
+
+def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict[str, dict[str, Any]]:
+    """How far the re-runs of each role agree with the original on the same target."""
+    own = {name: values[figures["case"] == k] for name, values in figures.items()}
+    original = {int(t): p for p, t in enumerate(again.of.tolist()) if again.role[p] == ORIGINAL}
+    base = np.array([original[t] for t in again.of.tolist()])
+    answers = {}
+    for role, name in enumerate(ROLES[1:], start=1):
+        some = np.flatnonzero(again.role == role)
+        first = base[some]
+        made = agreement(own["effect"][first], own["pvalue"][first], own["effect"][some], own["pvalue"][some])
+        answers[name] = {key: None if value != value else value for key, value in asdict(made).items()}
+    return answers
+
+
+def _write(path: Path, reruns: Sequence[Reruns], figures: dict[str, NDArray[Any]]) -> None:
+    """One row per re-run: the case (from 0), its role, its images, the target it is compared on, and its figures."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def joined(name: str) -> Ints:
+        return np.concatenate([getattr(again, name) for again in reruns] or [np.zeros(0, np.int64)])
+
+    columns: dict[str, Any] = {"case": figures["case"].astype(np.int64)}
+    columns["role"] = pa.array([ROLES[role] for role in joined("role").tolist()], pa.string())
+    columns |= {name: joined(name) for name in ("i", "j", "target", "of")}
+    columns |= {name: figures[name] for name in (*FIGURES, "adjusted")}
+    parquet.write_table(pa.table(columns), path)

@@ -1,0 +1,109 @@
+"""What `[test]` says about which pairs to test: the part of the keys it makes, the targets it needs, and the pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from datamodels_inf.designs.pairs import Pairs, grid_pairs, top_pairs
+from datamodels_inf.designs.paper import draw_pairs
+from datamodels_inf.internal.checks import Ints
+from pipeline.config import DESIGN_SETTINGS, Config, Test
+from pipeline.errors import BadInputError
+from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_class
+from pipeline.stages.test.image_references import ImageFinder
+from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
+from pipeline.store.files import identity
+
+
+def settings(test: Test) -> dict[str, Any]:
+    """What the pairs depend on, beside the data; of a file, its content."""
+    used = [name for name, designs in DESIGN_SETTINGS.items() if test.design in designs and name != "file"]
+    chosen: dict[str, Any] = {"test.design": test.design, "test.seed": test.seed}
+    chosen |= {f"test.{name}": getattr(test, name) for name in used}
+    if _by_class(test):
+        chosen["test.target_class"] = test.target_class
+    if test.file is not None:
+        target_texts(test.file)  # Refuses what is no such file.
+        chosen["content of test.file"] = identity(test.file)
+    return chosen
+
+
+def settings_of_targets(test: Test) -> dict[str, Any]:
+    """What the targets depend on that the design can ask for."""
+    if _by_class(test):
+        return {"test.target_class": test.target_class}
+    if test.file is not None:
+        return {"targets of test.file": target_texts(test.file)}
+    return {"test.targets": test.targets}
+
+
+def needed_targets(config: Config, data: Data) -> Ints:
+    """The targets that the design can ask for."""
+    test = config.test
+    if _by_class(test):
+        return targets_of_class(data, test.target_class, f'test.design "{test.design}"', "test.target_class")
+    if test.file is not None:
+        return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels))
+    return chosen_targets(data, test.targets, "test.targets")
+
+
+def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, dict[str, Any]]:
+    """(the tests to make, by target and without repetitions; what the manifest says about them)."""
+    try:
+        drawn = _draw(config.test, data, fitted, _fitted_targets(config, data, fitted))
+    except ValueError as error:
+        raise BadInputError(f'test.design "{config.test.design}" cannot be drawn: {error}') from error
+    pairs = drawn.distinct()
+    counts = np.bincount(pairs.kind, minlength=len(pairs.kinds)).tolist()
+    return pairs, {
+        "design": config.test.design,
+        "seed": config.test.seed,
+        "n_repeated": len(drawn) - len(pairs),
+        "n_targets": len(np.unique(pairs.target)),
+        "n_of_kind": dict(zip(pairs.kinds, counts, strict=True)),
+    }
+
+
+def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
+    train = ImageFinder.of_train(data.n_train, data.labels)
+    if test.file is not None:
+        return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels))
+    if test.design == "grid":
+        return grid_pairs(np.array([train.find_one(str(image)) for image in test.images], np.int64), targets)
+    if test.design == "top":
+        return top_pairs(
+            fitted.columns(targets),
+            targets,
+            k=test.k,
+            versus=test.versus,
+            random_partners=test.random_partners,
+            seed=test.seed,
+        )
+    assert data.labels is not None and (test.design == "paper" or test.design == "paper-unordered")
+    labels = data.labels.train_labels
+    triples = draw_pairs(test.design, labels, targets, repeats=test.repeats, seed=test.seed)
+    return Pairs.of_triples(triples, test.design)
+
+
+def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:
+    """Those of the needed targets that have a datamodel. Of targets that were named one by one, all must have one."""
+    test = config.test
+    needed = needed_targets(config, data)
+    found = np.intersect1d(needed, fitted.targets)
+    if _by_class(test) and found.size == 0:
+        raise BadInputError(f"no fitted target is of test.target_class {test.target_class!r}; see fit.targets.")
+    named = test.file is not None or isinstance(test.targets, list)
+    if found.size == 0 or (named and found.size < needed.size):
+        missing = np.setdiff1d(needed, fitted.targets)[0]
+        raise BadInputError(
+            f"target {missing} is to be tested but has no datamodel; "
+            'add it to fit.targets, or set fit.targets = "needed".'
+        )
+    return found
+
+
+def _by_class(test: Test) -> bool:
+    """Whether the targets are those of test.target_class."""
+    return test.design in ("paper", "paper-unordered") or (test.design in ("top", "grid") and test.targets == "class")

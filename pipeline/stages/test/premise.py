@@ -1,0 +1,81 @@
+"""Whether the masks keep the premise of the tests (`check_exchangeable`), and which pairs may be tested then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.exchangeability import Check, ExchangeabilityReport, check_exchangeable
+from datamodels_inf.internal.checks import Ints
+from pipeline.config import Config
+from pipeline.errors import BadInputError
+from pipeline.images.image_set import Labels
+from pipeline.stages.inputs import Data
+
+Testable: TypeAlias = Callable[[Ints], NDArray[np.bool_]]
+
+KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
+LABELS = "if every mask holds so many images of each class, give source.labels, and pairs within a class are tested"
+REMEDIES = {
+    "Repeated masks": "source.group_by_mask = true averages the margins of equal masks",
+    "Masks of the fit rows": "source.group_by_mask = true averages the margins of equal masks",
+    "Complements": KEEP_ONE,
+    "Complements of fit rows": KEEP_ONE,
+}
+SWAPS = {"swap", "swap-exact"}
+
+
+def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
+    """The check of the held-out masks with all that is known; what fails it is refused, unless the user answers."""
+    report = check_exchangeable(
+        data.held_out_masks,
+        labels=None if data.labels is None else data.labels.train_labels,
+        fit_masks=data.fit_masks if data.fit_masks.n_models else None,
+    )
+    if config.test.allow_unexchangeable:
+        return report
+    if not report.ok:
+        found = [check for check in report.checks if check.found and check.spoils == "every test"]
+        remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
+        if data.labels is None and any(check.name == "Pairs of images" for check in found):
+            remedies[LABELS] = None
+        raise BadInputError(
+            f"the held-out masks are not independent and exchangeable, so no p-value would be valid: "
+            f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
+            "set test.allow_unexchangeable = true to go on all the same."
+        )
+    drift = report.found("the given order")
+    if drift and config.test.order == "given" and SWAPS & set(config.test.method):
+        raise BadInputError(f'test.order = "given" needs rows of one law, but {drift[0]}; set test.order = "permuted".')
+    return report
+
+
+def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
+    """What was found that spoils tests which were made all the same, because the user answered for it; else empty."""
+    if not config.test.allow_unexchangeable:
+        return ""
+    found = [*report.reasons, *(f"{words} (pairs across classes)" for words in report.found("tests across classes"))]
+    if config.test.order == "given" and SWAPS & set(config.test.method):
+        found += report.found("the given order")
+    return "; ".join(found)
+
+
+def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels | None) -> Testable:
+    """Which (P, 2, g) pairs the law of the masks allows to be tested."""
+    if config.test.allow_unexchangeable or labels is None:
+        return lambda pairs: np.ones(len(pairs), np.bool_)
+    return lambda pairs: report.testable(pairs, labels.train_labels)
+
+
+def summary_of(report: ExchangeabilityReport) -> dict[str, Any]:
+    """For a manifest."""
+    return asdict(report)
+
+
+def report_of(summary: Mapping[str, Any]) -> ExchangeabilityReport:
+    """What `summary_of` wrote."""
+    return ExchangeabilityReport(**{**summary, "checks": tuple(Check(**check) for check in summary["checks"])})

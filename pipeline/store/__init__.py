@@ -1,0 +1,1 @@
+"""The disk: results of stages under keys, files that appear whole, steps of unfinished work."""

@@ -1,0 +1,270 @@
+"""Stages on disk: a folder per result, named by a hash of everything that made it.
+
+    <store>/<stage>/<key>/manifest.json   settings, inputs, code version, versions, times, checksums of the files
+    <store>/<stage>/<key>/…               the files
+
+The key is a hash of the stage's settings, its inputs' keys and its code version, so a result can be stale in no way but
+damage, which the checksums show. A folder is written under a temporary name and moved when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from pipeline.store.files import file_digest
+
+LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
+MOST_CHANGES = 4
+ALWAYS_HASHED_BYTES = 256 * 2**20
+PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a stage's result is made from. Settings and inputs are JSON; the keys of inputs are stage names."""
+
+    stage: str
+    version: int
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        recipe = {"stage": self.stage, "version": self.version, "settings": self.settings, "inputs": self.inputs}
+        text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A stage's folder and what its manifest says."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        summary: dict[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def digest(self) -> str:
+        """Of the content of its files, and of the rows that it uses of files outside."""
+        checksums = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        checksums |= self.summary.get("outside", {})
+        return hashlib.sha256(json.dumps(checksums, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
+
+
+class Store:
+    """The folder of all stages' results."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def folder(self, spec: Spec) -> Path:
+        return self.root / spec.stage / spec.key
+
+    def look_up(self, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:
+        """(the intact result, "") or (None, the reason why the stage must run).
+
+        A result that was made from `inputs` of other content (an input lost and made again by other versions, say) is
+        not taken, though its key is the same.
+        """
+        folder = self.folder(spec)
+        if not (folder / "manifest.json").is_file():
+            return None, self._what_changed(spec)
+        manifest = _read_manifest(folder / "manifest.json")
+        if manifest is None:
+            return None, f"{folder / 'manifest.json'} is damaged"
+        damage = _damage(folder, manifest["files"]) or _outside_damage(folder, manifest["summary"])
+        if damage:
+            return None, damage
+        for name, result in inputs.items():
+            if manifest["input_digests"].get(name) != result.digest:
+                return None, f"{name} was made again and is not what it was"
+        return Result(folder, manifest), ""
+
+    def make(self, spec: Spec, inputs: Mapping[str, Result], work: Callable[[Path], dict[str, Any]]) -> Result:
+        """Run `work` in a temporary folder, describe what it wrote, and move it to its place."""
+        home = self.root / spec.stage
+        home.mkdir(parents=True, exist_ok=True)
+        temporary = home / f".tmp-{spec.key}-{os.getpid()}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        try:
+            started = time.monotonic()
+            summary = work(temporary)
+            digests = {name: result.digest for name, result in inputs.items()}
+            _write_manifest(temporary, spec, digests, summary, time.monotonic() - started)
+            shutil.rmtree(self.folder(spec), ignore_errors=True)
+            temporary.rename(self.folder(spec))
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        found, problem = self.look_up(spec, inputs)
+        if found is None:
+            raise OSError(f"{self.folder(spec)} was written but cannot be read back: {problem}")
+        return found
+
+    def bench(self, spec: Spec, inputs: Mapping[str, Result], *, fresh: bool) -> Path:
+        """Where a stage keeps its unfinished work: a folder that outlives a kill, of this recipe and these inputs."""
+        digests = json.dumps({name: result.digest for name, result in inputs.items()}, sort_keys=True)
+        name = f".work-{spec.key}-{hashlib.sha256(digests.encode()).hexdigest()[:8]}"
+        folder = self.root / spec.stage / name
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    @contextmanager
+    def locked(self, say: Callable[[str], object]) -> Iterator[None]:
+        """One process at a time; the next one says whom it waits for. What a killed process left is removed."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        lock, holder = FileLock(self.root / ".lock"), self.root / ".lock-holder"
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
+            lock.acquire()
+        try:
+            holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
+            for leftover in self.root.glob("*/.tmp-*"):
+                if LEFTOVER.fullmatch(leftover.name):
+                    shutil.rmtree(leftover, ignore_errors=True)
+            yield
+        finally:
+            holder.unlink(missing_ok=True)
+            lock.release()
+
+    def _what_changed(self, spec: Spec) -> str:
+        """Against the nearest earlier result of the stage: "test.repeats: 20 → 30"."""
+        earlier = [m for m in map(_read_manifest, (self.root / spec.stage).glob("*/manifest.json")) if m]
+        if not earlier:
+            return "not run before"
+        differences = [_differences(manifest, spec) for manifest in sorted(earlier, key=lambda m: str(m["made_at"]))]
+        nearest = min(reversed(differences), key=lambda changes: len(changes))
+        more = [f"and {len(nearest) - MOST_CHANGES} more changes"] if len(nearest) > MOST_CHANGES + 1 else []
+        shown = nearest[:MOST_CHANGES] if more else nearest
+        return "; ".join([*shown, *more]) or "its result is missing"
+
+
+def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:
+    """What is wrong with the files, or "". Very large files are read only if their time stamp has changed."""
+    for name, expected in files.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path} is missing"
+        stat = path.stat()
+        if stat.st_size != expected["bytes"]:
+            return f"{path} is damaged: {stat.st_size} bytes where {expected['bytes']} were written"
+        untouched = stat.st_size > ALWAYS_HASHED_BYTES and stat.st_mtime_ns == expected["mtime_ns"]
+        if not untouched and file_digest(path) != expected["sha256"]:
+            return f"{path} is damaged: its checksum has changed"
+    return ""
+
+
+def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
+    """What is wrong with the rows that a stage uses of files outside its folder, which later runs may add rows to.
+
+    They are read only if the file's time stamp is not the one noted beside it after our own last write.
+    """
+    for name, ranges in summary.get("outside", {}).items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path.resolve()} is missing"
+        if _read(path.with_name("mtime")) == str(path.stat().st_mtime_ns):
+            continue
+        with path.open("rb") as file:
+            for start, length, digest in ranges:
+                file.seek(start)
+                if hashlib.sha256(file.read(length)).hexdigest() != digest:
+                    return (
+                        f"{path.resolve()} is damaged: the checksum of bytes {start}..{start + length - 1} has changed"
+                    )
+    return ""
+
+
+def _write_manifest(
+    folder: Path, spec: Spec, digests: Mapping[str, str], summary: dict[str, Any], seconds: float
+) -> None:
+    files = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        stat = path.stat()
+        entry = {"bytes": stat.st_size, "sha256": file_digest(path), "mtime_ns": stat.st_mtime_ns}
+        files[path.relative_to(folder).as_posix()] = entry
+    manifest = {
+        "stage": spec.stage,
+        "key": spec.key,
+        "version": spec.version,
+        "settings": spec.settings,
+        "inputs": spec.inputs,
+        "input_digests": dict(digests),
+        "summary": summary,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 2),
+        "command": " ".join(sys.argv[1:]),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "files": files,
+    }
+    manifest["checksum"] = _manifest_checksum(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
+    """Of all but itself: later stages read parameters from a manifest."""
+    body = {name: value for name, value in manifest.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _differences(manifest: Mapping[str, Any], spec: Spec) -> list[str]:
+    changes = []
+    if manifest["version"] != spec.version:
+        changes.append(f"code version: {manifest['version']} → {spec.version}")
+    for name in sorted({*manifest["settings"], *spec.settings}):
+        old, new = manifest["settings"].get(name), json.loads(json.dumps(spec.settings.get(name)))
+        if old != new:
+            changes.append(f"{name}: {_short(old)} → {_short(new)}")
+    for name in spec.inputs:
+        if manifest["inputs"].get(name) != spec.inputs[name]:
+            changes.append(f"{name} changed")
+    return changes
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    """A manifest as it was written, or None."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        intact = manifest["checksum"] == _manifest_checksum(manifest)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return manifest if intact else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
