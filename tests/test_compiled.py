@@ -19,7 +19,7 @@ print(json.dumps([coins, sum(coin.stats.cache_hits.values())]))
 
 
 def test_a_change_in_another_file_is_noticed(tmp_path):
-    """`coin` stands in kernels.py; a constant of it in coins.py."""
+    """`coin` stands in kernels/dense_swap.py; a constant of it in another room, internal/coins.py."""
     package = tmp_path / "datamodels_inf"
     shutil.copytree(Path(datamodels_inf.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -31,7 +31,7 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
     assert 16 < sum(first) < 48
     assert hits == 0
     assert run() == [first, 1]
-    coins = package / "coins.py"
+    coins = package / "internal" / "coins.py"
     coins.write_text(coins.read_text().replace("0xBF58476D1CE4E5B9", "0xBF58476D1CE4E5BB"))
     second, hits = run()
     assert hits == 0
