@@ -18,16 +18,13 @@ from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
     from pipeline.commands.findings import Sort, Tested
-    from pipeline.run import Pipeline, Stage
+    from pipeline.run import Pipeline
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="datamodels-inf", prog_name="datamodels-inf")
 def cli() -> None:
     """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
-
-
-STAGE_NAMES = ("download", "fit", "test", "features", "robustness", "report")
 
 
 class OneOf(click.ParamType[str]):
@@ -53,6 +50,18 @@ def _methods() -> list[str]:
     return list(METHODS)
 
 
+def _networks() -> list[str]:
+    from datamodels_inf.training import NETWORKS
+
+    return list(NETWORKS)
+
+
+def _stages() -> list[str]:
+    from pipeline.stages import STAGES
+
+    return list(STAGES)
+
+
 config_options = (
     click.option(
         "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
@@ -65,7 +74,7 @@ common_options = (
     *config_options,
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
-    click.option("--force", multiple=True, type=click.Choice(STAGE_NAMES), help="Run a stage though it is cached."),
+    click.option("--force", multiple=True, type=OneOf(_stages), help="Run a stage though it is cached."),
     click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
     click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
     click.option("--dry-run", is_flag=True, help="Stop before anything is fetched, after saying what would be."),
@@ -122,7 +131,7 @@ def _config_words(config_name: str, overrides: tuple[str, ...]) -> list[str]:
     return ["--config", config_name, *(word for override in overrides for word in ("--set", override))]
 
 
-def _stage_command(name: str, last: Stage, help_text: str) -> None:
+def _stage_command(name: str, last: str, help_text: str) -> None:
     @cli.command(name, help=help_text)
     @with_options(common_options)
     def command(**options: Any) -> None:
@@ -320,7 +329,7 @@ def plan(effect: float, alpha: float, power: float, noise: float, proportion: fl
 @click.option("--models", "n_models", type=click.IntRange(min=1), default=12_000, show_default=True, help="Models.")
 @click.option(
     "--architecture",
-    type=click.Choice(["softmax", "mlp", "convnet"]),
+    type=OneOf(_networks),
     default=None,
     help="Default: mlp, or convnet for CIFAR-10.",
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
@@ -17,9 +18,11 @@ from pipeline.errors import BadInputError
 if TYPE_CHECKING:
     Method: TypeAlias = str
     CorrectionName: TypeAlias = str
+    DesignName: TypeAlias = str
 else:
     Method = Literal[tuple(METHODS)]
     CorrectionName = Literal[tuple(CORRECTIONS)]
+    DesignName = Literal[tuple(DESIGNS)]
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -125,24 +128,12 @@ class Fit(Section):
         return self.mode == "lasso" or self.calibrate
 
 
-DESIGN_SETTINGS = {
-    "repeats": ("paper", "paper-unordered"),
-    "targets": ("top", "grid"),
-    "k": ("top",),
-    "versus": ("top",),
-    "random_partners": ("top",),
-    "file": ("list",),
-    "images": ("grid",),
-}
-"""Settings of `[test]` that only some designs have a use for."""
-
-
 class Test(Section):
     """Which pairs are tested, how, and when a p-value is a finding."""
 
     __test__ = False  # Not a test case of pytest's.
 
-    design: Literal["paper", "paper-unordered", "top", "list", "grid"] = "paper"
+    design: DesignName = "paper"
     target_class: str = "3"
     repeats: Count = 20
     targets: Annotated[str | list[int], _check_targets("test.targets", "class")] = "class"
@@ -162,7 +153,8 @@ class Test(Section):
 
     @model_validator(mode="after")
     def _design_is_whole(self) -> Test:
-        for name, designs in DESIGN_SETTINGS.items():
+        for name in dict.fromkeys(name for design in DESIGNS.values() for name in design.settings):
+            designs = [design.name for design in DESIGNS.values() if name in design.settings]
             given = getattr(self, name) != type(self).model_fields[name].default
             if given and self.design not in designs:
                 allowed = " or ".join(f"'{design}'" for design in designs)

@@ -156,9 +156,9 @@ def test_unfinished_work_belongs_to_its_recipe_and_to_the_content_of_its_inputs(
     """Work begun on an input of other content, though of the same key, must not be gone on with."""
     source = Spec("download", 1, {})
     first = {"download": store.make(source, {}, write)}
-    bench = store.bench(SPEC, first, fresh=False)
-    bench.mkdir(parents=True)
-    assert store.bench(SPEC, first, fresh=False) == bench
+    unfinished = store.unfinished(SPEC, first, fresh=False)
+    unfinished.mkdir(parents=True)
+    assert store.unfinished(SPEC, first, fresh=False) == unfinished
 
     def write_otherwise(folder):
         (folder / "a.txt").write_text("other")
@@ -166,8 +166,8 @@ def test_unfinished_work_belongs_to_its_recipe_and_to_the_content_of_its_inputs(
 
     other = {"download": store.make(source, {}, write_otherwise)}
     assert other["download"].folder == first["download"].folder
-    assert store.bench(SPEC, other, fresh=False) != bench
-    assert store.bench(Spec("fit", 1, {"fit.n": 4}, SPEC.inputs), first, fresh=False) != bench
-    assert bench.exists()
-    assert store.bench(SPEC, first, fresh=True) == bench
-    assert not bench.exists()
+    assert store.unfinished(SPEC, other, fresh=False) != unfinished
+    assert store.unfinished(Spec("fit", 1, {"fit.n": 4}, SPEC.inputs), first, fresh=False) != unfinished
+    assert unfinished.exists()
+    assert store.unfinished(SPEC, first, fresh=True) == unfinished
+    assert not unfinished.exists()

@@ -48,27 +48,27 @@ def undisturbed(tmp_path_factory):
 
 @pytest.mark.parametrize("pattern", (f"chosen-{BATCH:06d}.npz", f"fitted-{BATCH:06d}.npz"))
 def test_a_killed_fit_goes_on_and_ends_with_the_same_bytes(undisturbed, tmp_path, pattern):
-    bench = stopped_when(tmp_path, pattern)
-    kept = {path.name: path.stat().st_mtime_ns for path in bench.glob("*.npz")}
+    unfinished = stopped_when(tmp_path, pattern)
+    kept = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("*.npz")}
     assert "chosen-000000.npz" in kept
     output = ok(tmp_path, *ALL)
     assert f"going on with a fit that was stopped: {len(kept)} of {2 * -(-120 // BATCH)} steps are done" in output
     assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
-    assert not bench.exists()
+    assert not unfinished.exists()
 
 
 def test_finished_batches_are_not_fitted_again(tmp_path):
-    bench = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
-    before = {path.name: path.stat().st_mtime_ns for path in bench.glob("chosen-*.npz")}
+    unfinished = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
+    before = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("chosen-*.npz")}
     again = stopped_when(tmp_path, "fitted-000000.npz")
-    assert again == bench
-    after = {path.name: path.stat().st_mtime_ns for path in bench.glob("chosen-*.npz")}
+    assert again == unfinished
+    after = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("chosen-*.npz")}
     assert before.items() <= after.items()
 
 
 def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
-    bench = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
-    cut, changed = bench / "chosen-000000.npz", bench / f"chosen-{BATCH:06d}.npz"
+    unfinished = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
+    cut, changed = unfinished / "chosen-000000.npz", unfinished / f"chosen-{BATCH:06d}.npz"
     cut.write_bytes(cut.read_bytes()[:-300])
     content = bytearray(changed.read_bytes())
     content[len(content) // 2] ^= 1
@@ -96,17 +96,17 @@ def test_every_changed_or_missing_byte_of_a_batch_is_noticed(tmp_path):
 
 
 def test_forced_begins_anew(tmp_path):
-    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
     output = ok(tmp_path, *ALL, "--force", "fit")
     assert "going on" not in output
-    assert not bench.exists()
+    assert not unfinished.exists()
 
 
 def test_batches_of_another_recipe_are_not_used(tmp_path):
-    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
     output = ok(tmp_path, *ALL, "--set", "fit.patience=2")
     assert "going on" not in output
-    assert bench.exists()
+    assert unfinished.exists()
 
 
 def test_the_stage_fits_what_fit_lasso_fits(undisturbed):
@@ -174,8 +174,8 @@ def test_bad_input_is_one_sentence(tmp_path, setting, sentence):
 
 
 def test_an_unfinished_fit_goes_on_when_its_inputs_were_made_again_the_same(tmp_path):
-    bench = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
     shutil.rmtree(tmp_path / "data" / "download")
     output = ok(tmp_path, *ALL)
     assert "going on with a fit that was stopped" in output
-    assert not bench.exists()
+    assert not unfinished.exists()

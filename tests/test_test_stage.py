@@ -317,7 +317,7 @@ def fitted(tmp_path_factory):
 
 
 def stopped(folder, pattern, *settings):
-    """Start the test stage and kill it as soon as a file like `pattern` is there; its bench."""
+    """Start the test stage and kill it as soon as a file like `pattern` is there; its unfinished."""
     process = subprocess.Popen(
         [*COMMAND, *DIGITS, "--set", "test.chunk_pairs=10", *settings],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -339,17 +339,17 @@ def tables(folder):
 
 def test_a_killed_stage_goes_on_says_so_and_ends_with_the_same_bytes(fitted, tmp_path):
     shutil.copytree(fitted / "only fitted", tmp_path / "data")
-    bench = stopped(tmp_path, "pairs-0000000200-*.npz")
-    before = {path.name: path.stat().st_mtime_ns for path in bench.glob("pairs-*.npz")}
+    unfinished = stopped(tmp_path, "pairs-0000000200-*.npz")
+    before = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("pairs-*.npz")}
     assert 21 <= len(before) < 100
     again = stopped(tmp_path, "pairs-0000000400-*.npz")
-    after = {path.name: path.stat().st_mtime_ns for path in bench.glob("pairs-*.npz")}
-    assert again == bench
+    after = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("pairs-*.npz")}
+    assert again == unfinished
     assert before.items() <= after.items()  # What was done was not done again.
     output = ok(tmp_path, *DIGITS, "--set", "test.chunk_pairs=10")
     assert f"going on with a test that was stopped: {len(after)} of 100 chunks are done" in output
     assert tables(tmp_path) == tables(fitted)
-    assert not bench.exists()
+    assert not unfinished.exists()
 
 
 def test_other_chunks_than_those_of_the_stopped_run_are_made_anew(fitted, tmp_path):
@@ -362,8 +362,8 @@ def test_other_chunks_than_those_of_the_stopped_run_are_made_anew(fitted, tmp_pa
 
 def test_a_damaged_chunk_is_named_and_tested_again(fitted, tmp_path):
     shutil.copytree(fitted / "only fitted", tmp_path / "data")
-    bench = stopped(tmp_path, "pairs-0000000100-*.npz")
-    cut, changed = (bench / f"pairs-{start:010d}-{start + 10:010d}.npz" for start in (0, 10))
+    unfinished = stopped(tmp_path, "pairs-0000000100-*.npz")
+    cut, changed = (unfinished / f"pairs-{start:010d}-{start + 10:010d}.npz" for start in (0, 10))
     cut.write_bytes(cut.read_bytes()[:-300])
     content = bytearray(changed.read_bytes())
     content[len(content) // 2] ^= 1

@@ -19,17 +19,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
-Architecture = Literal["softmax", "mlp", "convnet"]
+from datamodels_inf.training import NETWORKS
+from datamodels_inf.training.networks import Network, Shape
+
 Law = Literal["fixed-size", "bernoulli"]
-_Shape = tuple[int, ...]
 
 _MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
 _MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
@@ -50,7 +50,7 @@ class Recipe:
     Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64).
     """
 
-    architecture: Architecture = "mlp"
+    architecture: str = "mlp"
     hidden: int = 32
     steps: int = 60
     learning_rate: float = 0.05
@@ -58,8 +58,8 @@ class Recipe:
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.architecture not in get_args(Architecture):
-            raise ValueError(f"`architecture` must be one of {', '.join(get_args(Architecture))}.")
+        if self.architecture not in NETWORKS:
+            raise ValueError(f"`architecture` must be one of {', '.join(NETWORKS)}.")
         for name in ("hidden", "steps", "batch_size"):
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 1) and (name, value) != ("batch_size", None):
@@ -127,7 +127,7 @@ def train_margins(
     truth = _checked_labels(target_labels, len(targets), n_classes, "target_labels")
     one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
 
-    network = _network(recipe, images.shape[1:], n_classes)
+    network = NETWORKS[recipe.architecture].build(images.shape[1:], recipe.hidden, n_classes)
     job = _Job(network, recipe, seed, _block_size(recipe, images.size), network.inputs(images), one_hot)
     shown = network.inputs(targets)
     margins = np.empty((len(masks), len(targets)), dtype=np.float32)
@@ -160,7 +160,7 @@ def train_features(
     """
     images, others = _checked_images(images, "images"), _checked_images(others, "others")
     one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
-    network = _network(recipe, images.shape[1:], n_classes)
+    network = NETWORKS[recipe.architecture].build(images.shape[1:], recipe.hidden, n_classes)
     job = _Job(network, recipe, seed, 1, network.inputs(images), one_hot)
     with torch.no_grad():
         ((_, _, weights),) = _train_block(job, np.ones((1, len(images)), np.bool_), 0, progress)
@@ -175,7 +175,7 @@ def train_features(
 class _Job:
     """What all blocks share: the network, how it is trained, the training images and one-hot labels."""
 
-    network: _Network
+    network: Network
     recipe: Recipe
     seed: int
     block: int
@@ -247,7 +247,7 @@ def _capacity(recipe: Recipe, mask: NDArray[np.bool_]) -> int:
 
 def _block_size(recipe: Recipe, n_floats: int) -> int:
     """Models in a block: a power of two that the recipe and the size of `images` settle."""
-    if recipe.architecture == "convnet":
+    if NETWORKS[recipe.architecture].alone:
         return 1
     return min(_MAX_BLOCK, 1 << (max(1, _BLOCK_FLOATS // n_floats).bit_length() - 1))
 
@@ -273,7 +273,7 @@ class _Parameters:
     All layers lie in one flat buffer: a step of Adam is a few passes whatever the number of layers.
     """
 
-    def __init__(self, shapes: list[_Shape], block: int) -> None:
+    def __init__(self, shapes: list[Shape], block: int) -> None:
         sizes = [block * math.prod(shape) for shape in shapes]
         self.flat, self.slope, self.mean, self.square, self.scratch = torch.zeros(5, sum(sizes)).unbind()
         self.weights, self.gradients = (
@@ -296,115 +296,6 @@ class _Parameters:
         self.square.mul_(_BETA2).addcmul_(self.slope, self.slope, value=1 - _BETA2)
         torch.sqrt(self.square, out=self.scratch).add_(_EPSILON * correction)
         self.flat.addcdiv_(self.mean, self.scratch, value=-rate)
-
-
-class _Network(Protocol):
-    """A kind of model; every tensor of weights has the models of the block as its first axis."""
-
-    shapes: list[_Shape]  # of one model: weights and biases in turn
-
-    def inputs(self, images: NDArray[np.float32]) -> Tensor:
-        """The images in the layout that the other two methods read."""
-
-    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        """(models, classes, images), for images that all models share."""
-
-    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        """(images, features): what the last layer of a block of one model sees."""
-
-    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
-        """Write the gradient of sum(share * cross-entropy) to `out`; each model has images of its own."""
-
-
-def _network(recipe: Recipe, shape: _Shape, n_classes: int) -> _Network:
-    if recipe.architecture == "convnet":
-        return _Convnet(shape, recipe.hidden, n_classes)
-    if recipe.architecture == "mlp":
-        return _Mlp(math.prod(shape), recipe.hidden, n_classes)
-    return _Softmax(math.prod(shape), n_classes)
-
-
-class _Softmax:
-    """logits = W x + b. With G = share * (softmax(logits) - y) the gradients are G x' and the sums of G."""
-
-    def __init__(self, features: int, n_classes: int) -> None:
-        self.shapes: list[_Shape] = [(n_classes, features), (n_classes, 1)]
-
-    def inputs(self, images: NDArray[np.float32]) -> Tensor:
-        return torch.tensor(images.reshape(len(images), -1))
-
-    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        W, b = weights
-        return torch.baddbmm(b, W, x.mT.expand(len(W), -1, -1))
-
-    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        return x
-
-    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
-        W, b = weights
-        _layer_gradient(torch.baddbmm(b, W, x.mT).softmax(dim=1).sub_(y).mul_(share), x, out)
-
-
-class _Mlp(_Softmax):
-    """logits = W2 h + b2 with h = relu(W1 x + b1); G of the hidden layer is (W2' G) * 1{h > 0}."""
-
-    def __init__(self, features: int, hidden: int, n_classes: int) -> None:
-        self.shapes = [(hidden, features), (hidden, 1), (n_classes, hidden), (n_classes, 1)]
-
-    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        W2, b2 = weights[2:]
-        return torch.baddbmm(b2, W2, self._hidden(weights, x))
-
-    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        return self._hidden(weights, x).squeeze(0).mT.contiguous()
-
-    def _hidden(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        W1, b1 = weights[:2]
-        return torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_()
-
-    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
-        W1, b1, W2, b2 = weights
-        h = torch.baddbmm(b1, W1, x.mT).relu_()
-        G = torch.baddbmm(b2, W2, h).softmax(dim=1).sub_(y).mul_(share)
-        _layer_gradient(G, h.mT, out[2:])
-        _layer_gradient(torch.bmm(W2.mT, G).mul_(h.sign_()), x, out[:2])  # sign(relu) is 1{h > 0}
-
-
-def _layer_gradient(G: Tensor, x: Tensor, out: list[Tensor]) -> None:
-    torch.bmm(G, x, out=out[0])
-    torch.sum(G, dim=2, keepdim=True, out=out[1])
-
-
-class _Convnet:
-    """Two 3 x 3 convolutions of stride 2 with `hidden` and 2 * `hidden` channels, relu, a linear layer."""
-
-    def __init__(self, shape: _Shape, hidden: int, n_classes: int) -> None:
-        if len(shape) == 1:
-            raise ValueError("`images` must be (n, H, W) or (n, H, W, channels) for the convnet.")
-        self.image = height, width, channels = (*shape, 1)[:3]
-        features = 2 * hidden * math.ceil(height / 4) * math.ceil(width / 4)
-        kernels = (hidden, channels, 3, 3), (2 * hidden, hidden, 3, 3), (n_classes, features)
-        self.shapes: list[_Shape] = [part for kernel in kernels for part in (kernel, kernel[:1])]
-
-    def inputs(self, images: NDArray[np.float32]) -> Tensor:
-        return torch.tensor(images.reshape(len(images), *self.image))  # channels last: the fastest layout
-
-    def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        W, b = (weight.squeeze(0) for weight in weights[4:])
-        return functional.linear(self.features(weights, x), W, b).mT.unsqueeze(0)
-
-    def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
-        K1, b1, K2, b2 = (weight.squeeze(0) for weight in weights[:4])
-        h = functional.conv2d(x.permute(0, 3, 1, 2), K1, b1, stride=2, padding=1).relu()
-        return functional.conv2d(h, K2, b2, stride=2, padding=1).relu().flatten(1)
-
-    def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
-        leaves = [weight.detach().requires_grad_() for weight in weights]
-        with torch.enable_grad():
-            loss = -(self.logits(leaves, x.squeeze(0)).log_softmax(dim=1) * y * share).sum()
-            gradients = torch.autograd.grad(loss, leaves)
-        for result, gradient in zip(out, gradients, strict=True):
-            result.copy_(gradient)
 
 
 def _checked_images(images: NDArray[np.float32], name: str) -> NDArray[np.float32]:

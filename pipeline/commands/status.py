@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from pipeline.errors import BadInputError
-from pipeline.run import STAGES, Pipeline, describe
+from pipeline.run import Pipeline, describe
+from pipeline.stages import STAGES
 from pipeline.store.cache import Result
 
 

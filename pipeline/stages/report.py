@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.config import Config, to_toml
 from pipeline.images.image_set import Labels
+from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data, Fitted, progress_bar
 from pipeline.stages.test.premise import report_of, spoiled_tests
 from pipeline.store.cache import Result
@@ -27,12 +28,12 @@ def settings(config: Config) -> dict[str, Any]:
     return {**test, **{f"report.{name}": value for name, value in config.report.model_dump().items()}}
 
 
-def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, command: str) -> dict[str, Any]:
+def run(run: Run) -> dict[str, Any]:
     from pipeline.report import write_report
     from pipeline.report.content import Content, Images
 
+    config, inputs, data = run.config, run.inputs, run.data
     rows = _rows(config, inputs["test"].folder / "tests.parquet")
-    data = Data.of(inputs["download"])
     images, labels, fit = data.images, data.labels, inputs["fit"].summary
     content = Content(
         title=config.report.title,
@@ -50,17 +51,17 @@ def run(config: Config, inputs: dict[str, Result], out: Path, quiet: bool, comma
         masks=_masks(config, data, inputs["test"]),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
-        **_evidence(config, rows, data, Fitted.of(inputs["fit"])),
+        **_evidence(config, rows, data, run.fitted),
         robustness=_robustness(inputs, labels),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
-        provenance=_provenance(config, inputs, command),
+        provenance=_provenance(config, inputs, run.command),
         configuration=to_toml(config),
     )
     found = {method: sum(row.finding for row in rows if row.method == method) for method in config.test.method}
     panels = sum(min(config.report.max_panels, count) for count in found.values())
-    with progress_bar(panels, "panel", "report", quiet) as advance:
-        write_report(out, content, advance)
+    with progress_bar(panels, "panel", "report", run.quiet) as advance:
+        write_report(run.out, content, advance)
     return {"n_tests": len(rows), "n_findings": found}
 
 
@@ -112,7 +113,7 @@ def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -
     return {"curves": curves_of(drawn, held_out), "galleries": galleries_of(targets, held_out, names)}
 
 
-def _robustness(inputs: dict[str, Result], labels: Labels | None) -> Robustness | None:
+def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustness | None:
     """The re-runs, if there were any."""
     from dataclasses import fields
 
@@ -213,7 +214,7 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _provenance(config: Config, inputs: dict[str, Result], command: str) -> dict[str, str]:
+def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> dict[str, str]:
     lines = {"Command": command}
     for name, result in inputs.items():
         manifest = result.manifest
@@ -227,3 +228,11 @@ def _provenance(config: Config, inputs: dict[str, Result], command: str) -> dict
     if spoiled:
         lines["Warning"] = f"the masks failed the check of their premise, so p-values may not be valid: {spoiled}"
     return lines
+
+
+def describe(summary: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} findings by {method}" for method, count in summary["n_findings"].items())
+
+
+INPUTS = ("download", "fit", "test", "features", "robustness")
+STAGE = Stage("report", VERSION, INPUTS, settings, run, describe)

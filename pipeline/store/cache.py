@@ -125,7 +125,7 @@ class Store:
             raise OSError(f"{self.folder(spec)} was written but cannot be read back: {problem}")
         return found
 
-    def bench(self, spec: Spec, inputs: Mapping[str, Result], *, fresh: bool) -> Path:
+    def unfinished(self, spec: Spec, inputs: Mapping[str, Result], *, fresh: bool) -> Path:
         """Where a stage keeps its unfinished work: a folder that outlives a kill, of this recipe and these inputs."""
         digests = json.dumps({name: result.digest for name, result in inputs.items()}, sort_keys=True)
         name = f".work-{spec.key}-{hashlib.sha256(digests.encode()).hexdigest()[:8]}"

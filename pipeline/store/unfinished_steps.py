@@ -1,4 +1,4 @@
-"""Finished steps of a stage that is not finished: files in a folder that outlives a kill (`Store.bench`).
+"""Finished steps of a stage that is not finished: files in a folder that outlives a kill (`Store.unfinished`).
 
 A file is an .npz whose comment, the last bytes, is the checksum of all others: the archive's own leave some out.
 """

@@ -36,12 +36,12 @@ class Chosen:
 
 @dataclass
 class LassoBatches:
-    """The fits of `targets`; `bench` is a folder that outlives a kill."""
+    """The fits of `targets`; `unfinished` is a folder that outlives a kill."""
 
     config: Config
     data: Data
     targets: NDArray[np.int64]
-    bench: Path
+    unfinished: Path
     threads: int | None
     quiet: bool
     say: Callable[[str], object]
@@ -49,7 +49,7 @@ class LassoBatches:
     def run(self) -> tuple[list[Fit], list[Chosen]]:
         """(fits, choices), in the order of the targets."""
         starts = range(0, len(self.targets), BATCH)
-        kept = len(list(self.bench.glob("*.npz")))
+        kept = len(list(self.unfinished.glob("*.npz")))
         if kept:
             self.say(f"going on with a fit that was stopped: {kept} of {2 * len(starts)} steps are done")
         with progress_bar(len(self.targets), "target", "fit: choosing λ", self.quiet) as advance:
@@ -108,14 +108,14 @@ class LassoBatches:
 
     def _kept(self, name: str, start: int, make: Callable[[], Arrays], advance: Callable[[float], object]) -> Arrays:
         """The arrays of a finished batch, or those that `make` makes now."""
-        found = read_step(self.bench / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
+        found = read_step(self.unfinished / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
         if found is not None:
             advance(len(self.targets[start : start + BATCH]))
             return found
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.
             made = make()
-        save_step(self.bench / name, made)
+        save_step(self.unfinished / name, made)
         return made
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
 from pipeline.stages.inputs import Data, chosen_targets
 from pipeline.stages.test import designs
@@ -42,24 +42,17 @@ def settings(config: Config) -> dict[str, Any]:
     return {**chosen, "content of fit.file": identity(fit.file)}
 
 
-def run(
-    config: Config,
-    data: Data,
-    out: Path,
-    bench: Path,
-    *,
-    threads: int | None,
-    quiet: bool,
-    say: Callable[[str], object],
-) -> dict[str, Any]:
+def run(run: Run) -> dict[str, Any]:
+    config, data, out = run.config, run.data, run.out
     targets = _targets(config, data)
     if config.fit.mode == "lasso":
         check_premise(config, data)  # Before hours of work that nothing could be tested with.
         from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
 
-        datamodel, gap, facts = _lasso(LassoBatches(config, data, targets, bench, threads, quiet, say))
+        batches = LassoBatches(config, data, targets, run.unfinished, run.threads, run.quiet, run.say)
+        datamodel, gap, facts = _lasso(batches)
     else:
-        datamodel, facts = load_datamodel(config, data, targets, say)
+        datamodel, facts = load_datamodel(config, data, targets, run.say)
         gap = np.full(len(targets), np.nan)
     masks, margins = data.held_out_masks, data.held_out_margins(targets)
     quality = datamodel.quality(masks, margins)
@@ -141,3 +134,11 @@ def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[
         "n_lambda_at_end": sum(choice.at_end for choice in choices),
     }
     return as_datamodel(fits, batches.data.n_train), gap, facts
+
+
+def describe(summary: Mapping[str, Any]) -> str:
+    quality = "unknown" if summary["r2_median"] is None else f"{summary['r2_median']:.2f}"
+    return f"{summary['n_targets']:,} targets, median held-out R² {quality}"
+
+
+STAGE = Stage("fit", VERSION, ("download",), settings, run, describe)

@@ -7,8 +7,7 @@ again on the second half, which nothing was selected on.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,8 @@ from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
-from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import Data
 from pipeline.stages.robustness.look_alikes import metric_of
 from pipeline.stages.robustness.rerun_design import ORIGINAL, ROLES, Case, Reruns, draw_reruns
 from pipeline.stages.test import designs
@@ -45,20 +45,9 @@ def settings(config: Config) -> dict[str, Any]:
     return {**chosen, "test.alpha": config.test.alpha, "test.correction": config.test.correction}
 
 
-def run(
-    config: Config,
-    data: Data,
-    fitted: Fitted,
-    tests: Path,
-    features: Path | None,
-    out: Path,
-    bench: Path,
-    *,
-    threads: int | None,
-    quiet: bool,
-    say: Callable[[str], object],
-) -> dict[str, Any]:
+def run(run: Run) -> dict[str, Any]:
     """Write reruns.parquet, one row per re-run; answer with what agrees, by case and role."""
+    config, data, fitted = run.config, run.data, run.fitted
     method: Method = config.robustness.method or config.test.method[0]
     of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
 
@@ -71,8 +60,8 @@ def run(
         )
 
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
-        n_threads = threads or os.cpu_count() or 1
-        chunks = PairChunks(of_method, rows, fitted, pairs, testable, bench / folder, n_threads, quiet, say)
+        unfinished = run.unfinished / folder
+        chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.n_threads, run.quiet, run.say)
         parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -85,11 +74,12 @@ def run(
         triples = np.stack([pairs.i, pairs.j, pairs.target], axis=1)
         cases = _findings(config, triples, pairs.sizes, found[f"pvalue {method}"], found["effect"])
     else:
-        cases = _of_table(config, tests, method)
+        cases = _of_table(config, run.inputs["test"].folder / "tests.parquet", method)
+    features = run.inputs["features"].folder if "features" in run.inputs else None
     metric = metric_of(config.robustness, data, fitted, features)
     reruns = [draw_reruns(case, config.robustness, data, fitted, metric) for case in cases]
     figures = _tested(reruns, method, lambda pairs: test(confirmation, pairs, "rerun"))
-    _write(out / "reruns.parquet", reruns, figures)
+    _write(run.out / "reruns.parquet", reruns, figures)
     return {
         "method": method,
         "metric": config.robustness.metric,
@@ -210,3 +200,14 @@ def _write(path: Path, reruns: Sequence[Reruns], figures: dict[str, NDArray[Any]
     columns |= {name: joined(name) for name in ("i", "j", "target", "of")}
     columns |= {name: figures[name] for name in (*FIGURES, "adjusted")}
     parquet.write_table(pa.table(columns), path)
+
+
+def wanted(config: Config) -> bool:
+    return config.robustness.wanted
+
+
+def describe(summary: Mapping[str, Any]) -> str:
+    return f"{len(summary['cases'])} pairs made again by {summary['method']}, {summary['n_tests']:,} tests"
+
+
+STAGE = Stage("robustness", VERSION, ("download", "fit", "test", "features"), settings, run, describe, wanted)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from datamodels_inf.designs.pairs import Pairs, grid_pairs, top_pairs
-from datamodels_inf.designs.paper import draw_pairs
+from datamodels_inf.designs import DESIGNS, Request
+from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints
-from pipeline.config import DESIGN_SETTINGS, Config, Test
+from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_class
 from pipeline.stages.test.image_references import ImageFinder
@@ -19,7 +19,7 @@ from pipeline.store.files import identity
 
 def settings(test: Test) -> dict[str, Any]:
     """What the pairs depend on, beside the data; of a file, its content."""
-    used = [name for name, designs in DESIGN_SETTINGS.items() if test.design in designs and name != "file"]
+    used = [name for name in DESIGNS[test.design].settings if name != "file"]
     chosen: dict[str, Any] = {"test.design": test.design, "test.seed": test.seed}
     chosen |= {f"test.{name}": getattr(test, name) for name in used}
     if _by_class(test):
@@ -67,24 +67,23 @@ def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, dict
 
 
 def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
+    design = DESIGNS[test.design]
     train = ImageFinder.of_train(data.n_train, data.labels)
-    if test.file is not None:
+
+    def listed() -> Pairs:
+        assert test.file is not None  # The configuration asks for it.
         return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels))
-    if test.design == "grid":
-        return grid_pairs(np.array([train.find_one(str(image)) for image in test.images], np.int64), targets)
-    if test.design == "top":
-        return top_pairs(
-            fitted.columns(targets),
-            targets,
-            k=test.k,
-            versus=test.versus,
-            random_partners=test.random_partners,
-            seed=test.seed,
-        )
-    assert data.labels is not None and (test.design == "paper" or test.design == "paper-unordered")
-    labels = data.labels.train_labels
-    triples = draw_pairs(test.design, labels, targets, repeats=test.repeats, seed=test.seed)
-    return Pairs.of_triples(triples, test.design)
+
+    request = Request(
+        targets=targets,
+        seed=test.seed,
+        settings={name: getattr(test, name) for name in design.settings},
+        labels=None if data.labels is None else data.labels.train_labels,
+        weights=lambda: fitted.columns(targets),
+        images=lambda: np.array([train.find_one(str(image)) for image in test.images], np.int64),
+        listed=listed,
+    )
+    return design.draw(request)
 
 
 def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:
@@ -106,4 +105,5 @@ def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:
 
 def _by_class(test: Test) -> bool:
     """Whether the targets are those of test.target_class."""
-    return test.design in ("paper", "paper-unordered") or (test.design in ("top", "grid") and test.targets == "class")
+    targets = DESIGNS[test.design].targets
+    return targets == "class" or (targets == "chosen" and test.targets == "class")

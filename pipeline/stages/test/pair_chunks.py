@@ -39,7 +39,7 @@ UNSEEN = NOTES[BLIND], NOTES[NOTHING_TO_COMPARE]
 
 @dataclass(frozen=True)
 class PairChunks:
-    """The tests of `pairs`, which are sorted by target; `bench` is a folder that outlives a kill.
+    """The tests of `pairs`, which are sorted by target; `unfinished` is a folder that outlives a kill.
 
     Pairs that are not `testable` keep NaN for all that a test would give, and say why.
     """
@@ -49,7 +49,7 @@ class PairChunks:
     fitted: Fitted
     pairs: Pairs
     testable: Testable
-    bench: Path
+    unfinished: Path
     threads: int
     quiet: bool
     say: Callable[[str], object]
@@ -58,7 +58,9 @@ class PairChunks:
         """The files of all chunks, in order; those that are there already are not made again."""
         size = self.config.test.chunk_pairs
         starts = range(0, len(self.pairs), size)
-        files = [self.bench / f"pairs-{start:010d}-{min(start + size, len(self.pairs)):010d}.npz" for start in starts]
+        files = [
+            self.unfinished / f"pairs-{start:010d}-{min(start + size, len(self.pairs)):010d}.npz" for start in starts
+        ]
         kept = sum(path.is_file() for path in files)
         if kept:
             self.say(f"going on with a test that was stopped: {kept} of {len(files)} chunks are done")

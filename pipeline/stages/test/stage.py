@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from datamodels_inf.designs.pairs import Pairs
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.base import Run, Stage
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import Testable, check_premise, summary_of, testable_pairs
 
@@ -25,26 +23,18 @@ def settings(config: Config) -> dict[str, Any]:
     return {**designs.settings(config.test), **{f"test.{name}": getattr(config.test, name) for name in names}}
 
 
-def run(
-    config: Config,
-    data: Data,
-    fitted: Fitted,
-    out: Path,
-    bench: Path,
-    *,
-    threads: int | None,
-    quiet: bool,
-    say: Callable[[str], object],
-) -> dict[str, Any]:
+def run(run: Run) -> dict[str, Any]:
     from pipeline.stages.test.pair_chunks import PairChunks
     from pipeline.stages.test.tests_table import write_design, write_tests
 
+    config, data, fitted, out = run.config, run.data, run.fitted, run.out
     masks = check_premise(config, data)
     pairs, facts = designs.draw_design(config, data, fitted)
     testable = testable_pairs(config, masks, data.labels)
-    n_untested = _count_untested(pairs, testable, say)
+    n_untested = _count_untested(pairs, testable, run.say)
     write_design(out / "design.parquet", pairs)
-    chunks = PairChunks(config, data, fitted, pairs, testable, bench, threads or os.cpu_count() or 1, quiet, say).run()
+    tests = PairChunks(config, data, fitted, pairs, testable, run.unfinished, run.n_threads, run.quiet, run.say)
+    chunks = tests.run()
     notes = write_tests(out / "tests.parquet", pairs, chunks, config.test.method, data.labels)
     return {
         "n_tests": len(pairs),
@@ -75,3 +65,12 @@ def _count_untested(pairs: Pairs, testable: Testable, say: Callable[[str], objec
     if count:
         say(f"the masks are stratified by class: {count:,} of {len(pairs):,} pairs are of two classes and not tested")
     return count
+
+
+def describe(summary: Mapping[str, Any]) -> str:
+    left_out = f", {summary['n_untested']:,} not tested" if summary["n_untested"] else ""
+    made = summary["n_tests"] - summary["n_untested"]
+    return f"{made:,} pairs by {', '.join(summary['methods'])}{left_out}"
+
+
+STAGE = Stage("test", VERSION, ("download", "fit"), settings, run, describe)
