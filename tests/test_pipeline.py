@@ -71,7 +71,7 @@ def test_the_default_run_gives_findings_and_a_report(first):
     assert 10 <= len(findings) <= 200  # The same order as METHOD's prototype.
     columns = "method i j target class_i class_j class_target statistic pvalue pvalue_adjusted finding theta_i theta_j"
     assert list(tests[0])[:16] == [*columns.split(), "effect", "effect_low", "effect_high"]
-    assert len(list((home / "panels").glob("finding-*.png"))) == min(50, len(findings))
+    assert len(list((home / "panels").glob("*.png"))) == min(50, len(findings))
     blind = [r for r in tests if r["theta_i"] == r["theta_j"]]
     assert blind
     assert all(("cannot see" in r["note"]) == (r in blind) for r in tests)

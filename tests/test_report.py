@@ -117,7 +117,7 @@ def test_the_answer_comes_first(report, tests, found, expected):
     assert len(read_table(folder / "tests.csv")) == tests
     assert len(read_table(folder / "findings.csv")) == found
     panels = sorted(p.name for p in folder.glob("panels/*"))
-    assert panels == [f"finding-{k:03d}.png" for k in range(1, found + 1)]
+    assert panels == [f"paired-{k:03d}.png" for k in range(1, found + 1)]
     assert ("5 × 10⁻⁵" in page.text) == (tests == 2000)
 
 
@@ -137,7 +137,7 @@ def test_twenty_findings_with_fewer_panels(report):
     assert len(page.all("img")) == 18 + len(page.all("section", **{"class": "group"}))
     assert "14 more findings are in the table below and in findings.csv" in page.text
     assert len(page.rows) == 21
-    assert [a["href"] for a in page.all("a") if a["href"].startswith("#")] == [f"#finding-{k}" for k in range(1, 7)]
+    assert [a["href"] for a in page.all("a") if a["href"].startswith("#")] == [f"#paired-{k}" for k in range(1, 7)]
     _, page = report(make_rows(60, 20), max_panels=19)
     assert "1 more finding is in the table" in page.text
     folder, page = report(make_rows(60, 20), max_panels=0)
@@ -193,7 +193,10 @@ def test_findings_come_in_order_and_methods_in_groups(report):
     assert "paired 6 of 6 pairs influence" in page.text
     assert "swap 1 of 1 pair influences" in page.text
     assert "swap-exact None of the 3 pairs was" in page.text
-    assert sorted(a["id"] for a in page.all("article") if "id" in a) == [f"finding-{k}" for k in range(1, 8)]
+    assert sorted(a["id"] for a in page.all("article") if "id" in a) == [
+        *(f"paired-{k}" for k in range(1, 7)),
+        "swap-1",
+    ]
     assert [g.method for g in groups_of([*same, *other])] == ["paired", "swap", "swap-exact"]
     assert [a["value"] for a in page.all("input", name="method")] == ["0", "1", "2"]
     sections = re.findall(r'<div class="of-method" data-method="(\d)">\s*<h3>([^<]+)</h3>', page.html)
@@ -244,7 +247,7 @@ def test_images_of_any_size(report, shape):
     if factor == 1:
         target = int(read_table(folder / "findings.csv")[0]["target"])
         np.testing.assert_array_equal(np.asarray(shown), make_images(shape).targets[target])
-    with Image.open(folder / "panels" / "finding-001.png") as panel:
+    with Image.open(folder / "panels" / "paired-001.png") as panel:
         assert panel.info == {}
         assert panel.width > 1000
 
@@ -252,7 +255,7 @@ def test_images_of_any_size(report, shape):
 def test_the_panel_enlarges_without_blur(report):
     folder, _ = report([make_row(3)])
     target = make_images().targets[make_row(3).target]
-    with Image.open(folder / "panels" / "finding-001.png") as panel:
+    with Image.open(folder / "panels" / "paired-001.png") as panel:
         tile = np.asarray(panel)[98 : 98 + 224, 36 : 36 + 224]
     np.testing.assert_array_equal(tile, np.repeat(np.kron(target, np.ones((28, 28), np.uint8))[..., None], 3, axis=2))
 
@@ -395,7 +398,7 @@ def test_the_longer_interval_of_a_finding_is_drawn_around_the_95_percent_one(rep
     assert thin["d"] == "M141.8 16H287.8M141.8 9v14M287.8 9v14"
     assert thick["d"] == "M196.5 16H233.0"
     assert "95 % interval 0.20 to 0.40; −0.10 to 0.70 as the only finding." in page.text
-    with Image.open(folder / "panels" / "finding-001.png") as panel:
+    with Image.open(folder / "panels" / "paired-001.png") as panel:
         pixels = np.asarray(panel.convert("RGB")).astype(int)
     blue = (np.abs(pixels - (0x00, 0x72, 0xB2)).sum(axis=2) < 3)[:, 780:1090]
     across = [np.ptp(np.flatnonzero(line)) for line in blue if line.any()]
@@ -666,7 +669,7 @@ def test_groups_are_shown_whole(report):
     lines = read_table(folder / "findings.csv")
     assert {line["members_i"] for line in lines} == {"1 2 3 4 5", "0 1 2 3 4 5 6 7 8 9 10"}
     assert {line["n_informative"] for line in lines} == {"", "12"}
-    with Image.open(folder / "panels" / "finding-001.png") as panel:
+    with Image.open(folder / "panels" / "paired-001.png") as panel:
         assert panel.width > 1000
     with pytest.raises(ValueError, match="`i` of a row is 12, but there are 12 images"):
         make_content([make_row(members_i=(1, 12), members_j=(2, 3))])

@@ -64,7 +64,7 @@ def test_a_curve_on_the_page_is_that_of_the_held_out_models(run):
     told = json.loads((run / "reports" / "digits" / "report.json").read_text(encoding="utf-8"))
     finding = told["methods"][1]["findings"][0]
     html = (run / "reports" / "digits" / "index.html").read_text(encoding="utf-8")
-    card = html[html.index(f'id="finding-{finding["number"]}"') :]
+    card = html[html.index(f'id="{finding["method"]}-{finding["number"]}"') :]
     area = float(re.search(r"curve of [^:]*: area ([\d.]+)", card)[1])
     [source] = (run / "data" / "download").iterdir()
     [fitted] = (run / "data" / "fit").iterdir()

@@ -1,7 +1,7 @@
 """The report: the tests, their images and the verdict in words, as a page that opens without a network.
 
 `write_report` turns a `Content` into index.html, overview.png, findings.csv, tests.csv, datamodels.csv, report.json and
-panels/finding-….png, with re-runs also reruns.csv and robustness.png. The same content gives the same bytes.
+panels/<method>-<number>.png, with re-runs also reruns.csv and robustness.png. The same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def write_report(folder: Path, content: Content, progress: Callable[[int], objec
         writers[folder / "reruns.csv"] = partial(write_reruns, robustness=content.robustness)
         writers[folder / "robustness.png"] = partial(draw_robustness, content=content)
     for finding in (item for group in groups for item in group.findings[: content.max_panels]):
-        path = folder / "panels" / f"finding-{finding.number:03d}.png"
+        path = folder / "panels" / f"{finding.stem}-{finding.number:03d}.png"
         path.parent.mkdir(exist_ok=True)
         writers[path] = partial(draw_panel, finding=finding, content=content, limit=limit)
     writers[folder / "index.html"] = lambda path: _write_text(path, page_of(content, groups, limits))

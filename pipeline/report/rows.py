@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -98,11 +99,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Numbered:
-    """A finding, its number (its line in findings.csv and on the page, from 1), and how many its method found."""
+    """A finding, its number among those of its method, from 1, and how many these are."""
 
     number: int
     row: Row
     n_found: int
+
+    @property
+    def name(self) -> str:
+        """Its anchor on the page, such as "contrast-12"."""
+        return f"{self.stem}-{self.number}"
+
+    @property
+    def stem(self) -> str:
+        """Its method, as it may stand in an anchor and in the name of a file."""
+        return re.sub(r"[^\w-]", "_", self.row.method)
 
 
 @dataclass(frozen=True)
@@ -125,20 +136,18 @@ class Group:
 
 
 def groups_of(rows: Sequence[Row]) -> list[Group]:
-    """The tests by method, by rising p-value. Findings are numbered through, from the first method to the last."""
+    """The tests by method, by rising p-value. The findings of each method are numbered from 1."""
     by_method: dict[str, list[Row]] = {}
     for row in rows:
         by_method.setdefault(row.method, []).append(row)
     groups: list[Group] = []
-    before = 0
     for method, tests in by_method.items():
         tests.sort(key=_rank)
         rows_found = [row for row in tests if row.finding]
-        found = tuple(Numbered(before + k, row, len(rows_found)) for k, row in enumerate(rows_found, start=1))
+        found = tuple(Numbered(k, row, len(rows_found)) for k, row in enumerate(rows_found, start=1))
         nearest = [row for row in tests[:MISSES] if not found and not math.isnan(row.pvalue)]
         misses = tuple(Numbered(k, row, 0) for k, row in enumerate(nearest, start=1))
         groups.append(Group(method, tuple(tests), found, misses))
-        before += len(found)
     return groups
 
 

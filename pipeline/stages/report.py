@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipeline.report.rows import Row
     from pipeline.report.sections.reruns import Robustness
 
-VERSION = 5
+VERSION = 6
 
 
 def settings(config: Config) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Card:
     """One finding, or one of the closest misses, as a panel."""
 
     number: int
+    name: str
     found: bool
     tiles: list[Tile]
     sentence: str
@@ -90,6 +91,7 @@ def _card(item: Numbered, content: Content, limit: float, embed: Embed) -> Card:
     curve = content.curves.get(item.row.key)
     return Card(
         number=item.number,
+        name=item.name,
         found=bool(item.row.finding),
         tiles=[tile_of(slot, embed) for slot in slots_of(item.row)],
         sentence=sentence(item, content.unit),
