@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from datamodels_inf.internal import mask_laws
+from datamodels_inf.internal import mask_laws, row_laws
 from datamodels_inf.internal.checks import Ints, as_array, check_fraction
 from datamodels_inf.internal.mask_laws import Rows
 from datamodels_inf.masks import PackedMasks, complement_hashes, row_hashes
@@ -215,10 +215,10 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
     """No mask stands twice among the tested ones, nor among the fit rows, nor with its complement, but by chance."""
     n = rows.n
     own, others = row_hashes(masks), complement_hashes(masks)
-    equal, complement = mask_laws.log_equal(rows), mask_laws.log_complement(rows)
+    equal, complement = row_laws.log_equal(rows), row_laws.log_complement(rows)
     n_repeated = n - len(np.unique(own))
     n_couples = int(np.isin(own, others).sum()) // 2
-    p = mask_laws.repeat_pvalue(n_repeated, n * (n - 1) / 2, equal)
+    p = row_laws.repeat_pvalue(n_repeated, n * (n - 1) / 2, equal)
     found = f"{n_repeated} of {n} masks repeat an earlier one ({_p(p)})"
     checks = [_check("Repeated masks", p, level, found, "one repeated mask")]
     if fit is not None:
@@ -228,10 +228,10 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
             ("Complements of fit rows", others, complement, "complements of masks of fit rows", "one such mask"),
         ):
             count = int(np.isin(hashes, known).sum())
-            p = mask_laws.repeat_pvalue(count, n * fit.n_models, chance)
+            p = row_laws.repeat_pvalue(count, n * fit.n_models, chance)
             found = f"{count} of {n} tested masks are {what}, so that θ̂ has seen them ({_p(p)})"
             checks.append(_check(name, p, level, found, notices))
-    p = mask_laws.repeat_pvalue(n_couples, n * (n - 1) / 2, complement)
+    p = row_laws.repeat_pvalue(n_couples, n * (n - 1) / 2, complement)
     found = f"of {n_couples} of {n} masks the complement stands there too ({_p(p)}): such rows are not independent"
     return [*checks, _check("Complements", p, level, found, "one mask with its complement")]
 
@@ -240,7 +240,7 @@ def _fit_check(masks: PackedMasks, fit: PackedMasks, rows: Rows, level: float) -
     """Fit and tested rows are independent: no image is in more of both, as it is where masks are near copies."""
     some = fit[:FIT_ROWS]
     known = Rows.of(some, rows.classes)
-    p, correlation = mask_laws.fit_pvalue(masks.column_sums(), some.column_sums(), rows, known)
+    p, correlation = row_laws.fit_pvalue(masks.column_sums(), some.column_sums(), rows, known)
     found = (
         f"images that many tested masks hold are in {'many' if correlation > 0 else 'few'} masks of the fit rows too "
         f"(correlation {correlation:.2g}, {_p(p)}): tested masks were made from those of fit rows"
@@ -251,16 +251,16 @@ def _fit_check(masks: PackedMasks, fit: PackedMasks, rows: Rows, level: float) -
 
 def _neighbour_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
     """A mask and the next have as many images in common as two independent ones."""
-    p, share = mask_laws.neighbour_pvalue(masks, rows)
+    p, share = row_laws.neighbour_pvalue(masks, rows)
     found = f"a mask and the next one have {share:.4g} times as many images in common as independent masks ({_p(p)})"
-    words = f"neighbouring masks with {mask_laws.noticed_overlap(rows, level):.2g} % more or fewer images in common"
+    words = f"neighbouring masks with {row_laws.noticed_overlap(rows, level):.2g} % more or fewer images in common"
     return _check("Neighbouring rows", p, level, found, words, rows)
 
 
 def _extreme_check(rows: Rows, level: float) -> Check:
     """Masks of no image, or of all, come by chance only where there are few images."""
     extreme = np.flatnonzero((rows.sizes == 0) | (rows.sizes == rows.d))
-    p = mask_laws.extreme_pvalue(rows, extreme.size)
+    p = row_laws.extreme_pvalue(rows, extreme.size)
     kinds = "hold no image" if (rows.sizes[extreme] == 0).all() else "hold no image, or all of them"
     named = f"tested rows {_listed(extreme)}, from 0"
     found = f"{extreme.size} of {rows.n} masks {kinds} ({named}), as of models that were never trained"
@@ -269,10 +269,10 @@ def _extreme_check(rows: Rows, level: float) -> Check:
 
 def _drift_check(rows: Rows, level: float) -> Check:
     """The size of the masks does not change along the rows."""
-    p = mask_laws.drift_pvalue(rows)
+    p = row_laws.drift_pvalue(rows)
     what = "the size of the masks" + (", or of a class in them," if rows.n_classes > 1 else "")
     found = f"{what} changes along the rows ({_p(p)})"
-    words = f"a steady change by {mask_laws.noticed_drift(rows.sizes, level):.2g} images from the first row to the last"
+    words = f"a steady change by {row_laws.noticed_drift(rows.sizes, level):.2g} images from the first row to the last"
     if rows.sums.min(axis=0).tolist() == rows.sums.max(axis=0).tolist():
         words = "any change: all masks have one size"
     elif rows.n_classes > 1:

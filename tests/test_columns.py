@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from naive_lasso import naive_add_columns, naive_transpose_bits, random_words, unpack_words
 
 from datamodels_inf import PackedMasks
+from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels.coordinate_descent import add_columns, count_ones, transpose_bits
-from datamodels_inf.lasso.columns import ColumnBits, Rounded, even_slices, in_threads
+from datamodels_inf.lasso.columns import ColumnBits, Rounded
 
 SHAPES = [(1, 1), (7, 9), (8, 8), (9, 7), (63, 64), (64, 65), (65, 3), (511, 10), (512, 17), (513, 1), (1100, 13)]
 
@@ -168,7 +169,7 @@ def test_in_threads_leaves_nobody_working_after_an_error():
 
 FORKED = """
 import os
-from datamodels_inf.lasso.columns import in_threads
+from datamodels_inf.internal.threads import in_threads
 done = []
 in_threads(done.append, range(4), 2)
 child = os.fork()

@@ -5,13 +5,12 @@ import pytest
 from naive_lasso import naive_count_common, random_words, unpack_words
 from numba.core.errors import TypingError
 
-from datamodels_inf.kernels import margin_sums
+from datamodels_inf.kernels import STEP, margin_sums
 from datamodels_inf.kernels import pair_counts as common_counts
 from datamodels_inf.kernels.coordinate_descent import count_ones
 from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 from datamodels_inf.kernels.pair_counts import LANES, ROUNDS, WORTH, count_common
 from datamodels_inf.kernels.subset_tables import COPIED, tabulate, widths_of_word
-from datamodels_inf.lasso.columns import STEP
 
 
 def counted(words, features, which, first, last):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
-from datamodels_inf.lasso.columns import in_threads
+from datamodels_inf.internal.threads import in_threads
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.scores import Features
 

@@ -15,8 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from datamodels_inf.kernels import STEP
 from datamodels_inf.kernels.compiled import check_layout
-from datamodels_inf.lasso.columns import STEP
 
 LEVELS = 4
 LANES = STEP // 2**LEVELS

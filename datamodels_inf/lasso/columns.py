@@ -11,25 +11,21 @@ exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that their o
 from __future__ import annotations
 
 import mmap
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import pairwise
-from typing import Any, TypeAlias, TypeVar
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.threads import even_slices, in_threads
+from datamodels_inf.kernels import STEP
 from datamodels_inf.masks import PackedMasks
 
 Words: TypeAlias = NDArray[np.uint64]
-Item = TypeVar("Item")
 
-STEP = 64
-"""A column has a multiple of so many words: `popcount` takes them at a time. It is here because Numba is not."""
 MASKS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 2048
 
@@ -136,40 +132,6 @@ class Rounded:
     @property
     def values(self) -> Floats:
         return self.offset + self.step * self.steps.astype(np.float64)
-
-
-def even_slices(count: int, most: int, threads: int) -> list[slice]:
-    """`count` items in slices of about the same length, at most `most`, and as many for each thread."""
-    number = threads * -(-count // (threads * most))
-    ends = [count * k // max(1, number) for k in range(number + 1)]
-    return [slice(start, stop) for start, stop in pairwise(ends) if stop > start]
-
-
-def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
-    """`work` on each item; it must let go of the interpreter's lock, and the order must not matter."""
-    if threads == 1:
-        for item in items:
-            work(item)
-        return
-    pool = _pool(threads)
-    futures = [pool.submit(work, item) for item in items]
-    try:
-        for future in futures:
-            future.result()
-    finally:  # After an error or Ctrl-C nobody may go on writing to what the caller holds.
-        for future in futures:
-            future.cancel()
-        wait(futures)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Kept: it takes longer to start threads than to count a few columns."""
-    return ThreadPoolExecutor(threads)
-
-
-if hasattr(os, "register_at_fork"):  # Not on Windows.
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # A forked process does not have the threads.
 
 
 def words_of(rows: int) -> int:

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.threads import in_threads
 from datamodels_inf.kernels.coordinate_descent import descend_and_look, steep_columns
 from datamodels_inf.kernels.pair_counts import WORTH
-from datamodels_inf.lasso.columns import in_threads
 from datamodels_inf.lasso.gram import Gram
 
 NEAR = 0.95

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels.gram_rows import Rows, add_to_rows, correlate, mirror_rows, set_rows
 from datamodels_inf.kernels.pair_counts import LANES, count_common
-from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits, even_slices, in_threads
+from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits
 
 ROWS_AT_ONCE = 2 * LANES
 """Rows counted or completed in one go: two tables of `common_counts`."""

@@ -1,0 +1,86 @@
+"""What the folders promise: the arrow points one way, no import goes in circles, tables are the only lists of names."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("datamodels_inf", "pipeline")
+
+
+def modules():
+    """{dotted name: file}."""
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+
+
+def imports(path, known, *, late):
+    """The modules of ours that a file imports, with those inside functions if `late`; not those for types only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = set()
+
+    def visit(node, inside):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return
+        if isinstance(node, ast.ImportFrom) and node.module and (late or not inside):
+            found.update(name for a in node.names if (name := f"{node.module}.{a.name}") in known)
+            if any(f"{node.module}.{a.name}" not in known for a in node.names) and node.module in known:
+                found.add(node.module)
+        if isinstance(node, ast.Import) and (late or not inside):
+            found.update(a.name for a in node.names if a.name in known)
+        deeper = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for child in ast.iter_child_nodes(node):
+            visit(child, deeper)
+
+    visit(tree, False)
+    return found
+
+
+def test_the_library_never_imports_the_pipeline():
+    known = modules()
+    for name, path in known.items():
+        if name.startswith("datamodels_inf"):
+            assert not [m for m in imports(path, known, late=True) if m.startswith("pipeline")], name
+
+
+@pytest.mark.parametrize("late", (False, True), ids=("at import", "inside functions too"))
+def test_no_import_goes_in_circles(late):
+    known = modules()
+    graph = {name: imports(path, known, late=late) - {name} for name, path in known.items()}
+    done, path = set(), []
+
+    def walk(name):
+        assert name not in path, " → ".join([*path[path.index(name) :], name])
+        if name in done:
+            return
+        path.append(name)
+        for other in sorted(graph[name]):
+            walk(other)
+        path.pop()
+        done.add(name)
+
+    for name in graph:
+        walk(name)
+
+
+def test_the_front_door_is_light():
+    """Neither Numba nor torch comes with it, and the LASSO is there all the same."""
+    code = (
+        "import sys, datamodels_inf as d; late = {'numba', 'torch', 'statsmodels'} & set(sys.modules); "
+        "assert not late, late; assert callable(d.fit_lasso) and callable(d.lasso_path); assert 'numba' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_every_room_says_what_lives_there():
+    for path in ROOT.glob("*/**/__init__.py"):
+        if path.relative_to(ROOT).parts[0] in PACKAGES:
+            assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+@pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "NETWORKS"))
+def test_the_tables_are_in_the_docs(table):
+    assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
