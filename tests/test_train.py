@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from datamodels_inf.training import train
+from datamodels_inf.training import NETWORKS, train
 from datamodels_inf.training.train import Recipe, draw_masks, train_margins
 
 RECIPES = {
@@ -118,12 +118,12 @@ def test_agrees_with_one_model_at_a_time_in_plain_torch(recipe: Recipe) -> None:
     np.testing.assert_allclose(run(problem, recipe), expected, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("architecture", ["softmax", "mlp", "convnet"])
-def test_gradient_agrees_with_finite_differences(architecture: train.Architecture) -> None:
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_gradient_agrees_with_finite_differences(architecture: str) -> None:
     """In double precision, with unequal shares, which training itself never uses."""
     rng = torch.Generator().manual_seed(0)
-    block = 1 if architecture == "convnet" else 2
-    network = train._network(Recipe(architecture, hidden=3), (4, 4, 1), 3)
+    block = 1 if NETWORKS[architecture].alone else 2
+    network = NETWORKS[architecture].build((4, 4, 1), 3, 3)
     weights = [torch.randn(block, *s, generator=rng, dtype=torch.float64) for s in network.shapes]
     x = torch.randn(block, 6, *((4, 4, 1) if block == 1 else (16,)), generator=rng, dtype=torch.float64)
     y = torch.eye(3, dtype=torch.float64)[torch.randint(3, (block, 6), generator=rng)].mT
