@@ -2,14 +2,21 @@
 
 from pipeline.stages import download, report
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.fit import stage as fit
+from pipeline.stages.fit import stage as fit_stage
 from pipeline.stages.robustness import features
-from pipeline.stages.robustness import stage as robustness
-from pipeline.stages.test import stage as test
+from pipeline.stages.robustness import stage as robustness_stage
+from pipeline.stages.test import stage as test_stage
 
 __all__ = ["STAGES", "Run", "Stage"]
 
 STAGES: dict[str, Stage] = {
     stage.name: stage
-    for stage in (download.STAGE, fit.STAGE, test.STAGE, features.STAGE, robustness.STAGE, report.STAGE)
+    for stage in (
+        download.STAGE,
+        fit_stage.STAGE,
+        test_stage.STAGE,
+        features.STAGE,
+        robustness_stage.STAGE,
+        report.STAGE,
+    )
 }
