@@ -38,6 +38,11 @@ LAWS = {
     "mixed": mixed,
     "few rows": lambda rng: fixed_size(rng, n=40),
     "few images": lambda rng: bernoulli(rng, d=8),
+    "one image": lambda rng: fixed_size(rng, d=40, m=1),
+    "all but one": lambda rng: fixed_size(rng, d=40, m=39),
+    "hardly any": lambda rng: bernoulli(rng, n=200, d=100, p=0.01),
+    "nearly all": lambda rng: bernoulli(rng, n=200, d=100, p=0.99),
+    "any size": lambda rng: rng.random((N, 20)).argsort(axis=1) < rng.integers(0, 21, (N, 1)),
 }
 
 
@@ -212,6 +217,32 @@ def test_masks_of_the_fit_rows():
     fit[7] = ~masks[3]
     report = check_exchangeable(masks, fit_masks=fit)
     assert "1 of 600 tested masks are complements" in check_of(report, "Complements of fit rows").found
+
+
+@pytest.mark.parametrize("exchanged", (1, 3, 6))
+def test_tested_masks_that_are_near_copies_of_fit_rows_are_found(exchanged):
+    """Some images of each fit mask exchanged for others: no mask is the same, and θ̂ has seen them all the same."""
+    rng = np.random.default_rng(5)
+    fit = fixed_size(rng, 500, 120)
+    tested = fit.copy()
+    for row in tested:
+        inside, outside = np.flatnonzero(row), np.flatnonzero(~row)
+        row[rng.choice(inside, exchanged, replace=False)] = False
+        row[rng.choice(outside, exchanged, replace=False)] = True
+    report = check_exchangeable(tested, fit_masks=fit)
+    assert "Fit and tested rows" in found(report)
+    assert not report.ok
+    assert check_exchangeable(tested, fit_masks=fixed_size(rng, 500, 120)).ok
+
+
+def test_a_drift_between_classes_spoils_the_given_order_too():
+    """One class grows and the other shrinks along the rows; the size of the masks does not change."""
+    rng = np.random.default_rng(6)
+    many = np.linspace(8, 22, N).round().astype(int)
+    sides = [np.stack([rng.permutation(30) < m for m in sizes]) for sizes in (many, 30 - many)]
+    report = check_exchangeable(np.concatenate(sides, axis=1), labels=np.repeat([0, 1], 30))
+    assert (report.law, report.ok, report.smallest == report.largest) == ("stratified", True, True)
+    assert report.found("the given order")
 
 
 def test_a_drift_of_the_size_spoils_only_the_given_order():
