@@ -61,7 +61,7 @@ def serve(path: Path) -> None:
 
 def ours(url: str, folder: Path) -> None:
     """One download in a process of its own: prints seconds and the largest resident memory in MB."""
-    from pipeline.sources.network import mask_rows
+    from pipeline.sources.fetch_plan import mask_rows
     from pipeline.sources.remote.fetch import Need, fetch_missing
     from pipeline.sources.remote.http import HttpObject
     from pipeline.sources.remote.mirror import Mirror

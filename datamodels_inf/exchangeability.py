@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from datamodels_inf.internal import mask_laws, row_laws
-from datamodels_inf.internal.checks import Ints, as_array, check_fraction
+from datamodels_inf.internal.checks import Ints, as_array, check_fraction, some_of
 from datamodels_inf.internal.mask_laws import Rows
 from datamodels_inf.masks import PackedMasks, complement_hashes, row_hashes
 
@@ -30,7 +30,6 @@ CLASS_ROWS = 2000
 """With fewer tested rows, fit rows too are asked whether the masks are stratified by class."""
 FIT_ROWS = 50_000
 """Of the fit rows, so many are asked how often they use each image."""
-NAMED_ROWS = 5
 """Of rows that a sentence names, so many."""
 
 
@@ -262,7 +261,7 @@ def _extreme_check(rows: Rows, level: float) -> Check:
     extreme = np.flatnonzero((rows.sizes == 0) | (rows.sizes == rows.d))
     p = row_laws.extreme_pvalue(rows, extreme.size)
     kinds = "hold no image" if (rows.sizes[extreme] == 0).all() else "hold no image, or all of them"
-    named = f"tested rows {_listed(extreme)}, from 0"
+    named = f"tested rows {some_of(extreme)}, from 0"
     found = f"{extreme.size} of {rows.n} masks {kinds} ({named}), as of models that were never trained"
     return _check("Empty and full masks", p, level, found, "one empty or full mask")
 
@@ -291,11 +290,6 @@ def _check(
 
 def _p(value: float) -> str:
     return f"p = {value:.1e}" if value > 0.0 else "p < 1e-300"
-
-
-def _listed(numbers: Ints) -> str:
-    more = f" and {len(numbers) - NAMED_ROWS} more" if len(numbers) > NAMED_ROWS else ""
-    return ", ".join(map(str, numbers[:NAMED_ROWS].tolist())) + more
 
 
 def _packed(name: str, masks: ArrayLike | PackedMasks) -> PackedMasks:

@@ -88,6 +88,7 @@ class Method:
     title: in a few words. test: of many pairs. curve: what it compares. planner: its power.
     needs_tau_zero: valid only for H0 with τ = 0. sees_equal_weights: has power where θ̂_i = θ̂_j.
     bound: why p-values pile up at 1 without a difference, empty if they do not.
+    compares_halves: holds some rows against others, so that all must be of one law, or in random order.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Method:
     needs_tau_zero: bool = False
     sees_equal_weights: bool = False
     bound: str = ""
+    compares_halves: bool = False
 
 
 def _swap(tests: PairTests) -> Outcome:
@@ -187,8 +189,16 @@ METHODS: dict[str, Method] = {
             SCORES,
             swap_planner("hoeffding"),
             bound="The paper’s p-value is an upper bound (Hoeffding’s), so that without a difference it piles up at 1.",
+            compares_halves=True,
         ),
-        Method("swap-exact", "the swap test with its exact p-value", _swap_exact, SCORES, swap_planner("exact")),
+        Method(
+            "swap-exact",
+            "the swap test with its exact p-value",
+            _swap_exact,
+            SCORES,
+            swap_planner("exact"),
+            compares_halves=True,
+        ),
         Method("paired", "the paired swap test", _paired, DIFFERENCES, paired_planner()),
         Method(
             "contrast",

@@ -39,7 +39,7 @@ PAIRS = np.array(list(combinations(range(D), 2)))
 THETA_STAR = np.repeat(np.arange(1.0, 6.0), 2)
 MU = np.arange(1.0, 11.0) / np.linalg.norm(np.arange(1.0, 11.0))
 
-METHODS = {
+VARIANTS = {
     "swap": "the paper's test, Hoeffding p-value",
     "swap-exact": "the same statistic, exact p-value",
     "paired-hoeffding": "paired test, Hoeffding p-value",
@@ -155,7 +155,7 @@ def run(
         )
         for alpha in setting.alphas:
             share = (pvalues <= alpha).mean(axis=0)
-            for row, method in enumerate(METHODS):
+            for row, method in enumerate(VARIANTS):
                 rates.append(Rates(setting, alpha, method, reps, share[row], theory(setting, alpha, method, thetas)))
     return rates
 

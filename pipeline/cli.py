@@ -17,7 +17,8 @@ import click
 from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
-    from pipeline.commands.findings import Sort, Tested
+    from pipeline.commands.findings import Sort
+    from pipeline.commands.tested import Tested
     from pipeline.run import Pipeline
 
 
@@ -212,7 +213,7 @@ result_options = (
 
 
 def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
-    from pipeline.commands.findings import Tested
+    from pipeline.commands.tested import Tested
     from pipeline.config import load_config
     from pipeline.run import Pipeline
 

@@ -14,15 +14,18 @@ from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
+from pipeline.sources import SOURCES
 
 if TYPE_CHECKING:
     Method: TypeAlias = str
     CorrectionName: TypeAlias = str
     DesignName: TypeAlias = str
+    SourceName: TypeAlias = str
 else:
     Method = Literal[tuple(METHODS)]
     CorrectionName = Literal[tuple(CORRECTIONS)]
     DesignName = Literal[tuple(DESIGNS)]
+    SourceName = Literal[tuple(SOURCES)]
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -71,7 +74,7 @@ class Section(BaseModel):
 class Source(Section):
     """Where masks, margins and images come from, and which rows are for the fit and which for the test."""
 
-    kind: Literal["embedded", "files", "madrylab", "http"] = "embedded"
+    kind: SourceName = "embedded"
     folder: Path | None = None
     percent: Literal[10, 20, 50, 75] = 50
     bucket: str = "madrylab-datamodels"
@@ -93,12 +96,9 @@ class Source(Section):
 
     @model_validator(mode="after")
     def _place_is_given(self) -> Source:
-        if self.kind == "embedded" and (self.folder is not None or self.images is not None):
-            raise ValueError("source.folder and source.images are not for source.kind 'embedded', which has its own")
-        if self.kind == "files" and self.folder is None:
-            raise ValueError("source.folder must name a folder when source.kind is 'files'")
-        if self.kind == "http" and (self.masks_url is None or self.margins_url is None):
-            raise ValueError("source.masks_url and source.margins_url must be given when source.kind is 'http'")
+        problem = SOURCES[self.kind].problem(self)
+        if problem:
+            raise ValueError(problem)
         return self
 
 
@@ -235,7 +235,7 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _weights_are_given(self) -> Config:
-        comes_with_source = self.source.kind == "madrylab" or self.source.weights_url is not None
+        comes_with_source = SOURCES[self.source.kind].brings_weights(self.source)
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
             raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
         again = self.robustness.method

@@ -11,6 +11,7 @@ from pipeline.config import Config
 from pipeline.stages import STAGES, Run, Stage
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import PART, file_digest, human_bytes, make_folder, whole_file
+from pipeline.summaries import Summary
 
 
 class Pipeline:
@@ -41,7 +42,7 @@ class Pipeline:
         self.confirm = confirm
         self.dry_run = dry_run
 
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[Stage[Any]]:
         """The stages that this configuration wants."""
         return [stage for stage in STAGES.values() if stage.wanted(self.config)]
 
@@ -78,21 +79,21 @@ class Pipeline:
         unfinished = self.store.unfinished(spec, inputs, fresh=name in self.force)
 
         def work(out: Path) -> dict[str, Any]:
-            return STAGES[name].run(
-                Run(
-                    config=self.config,
-                    inputs=inputs,
-                    out=out,
-                    unfinished=unfinished,
-                    store=self.store.root,
-                    threads=self.threads,
-                    quiet=self.quiet,
-                    say=lambda line: self.say(f"{'':<9} {line}"),
-                    confirm=self.confirm,
-                    dry_run=self.dry_run,
-                    command=self.command,
-                )
+            run = Run(
+                config=self.config,
+                inputs=inputs,
+                out=out,
+                unfinished=unfinished,
+                store=self.store.root,
+                threads=self.threads,
+                quiet=self.quiet,
+                say=lambda line: self.say(f"{'':<9} {line}"),
+                confirm=self.confirm,
+                dry_run=self.dry_run,
+                command=self.command,
             )
+            summary: Summary = STAGES[name].run(run)
+            return summary.as_json()
 
         made = self.store.make(spec, inputs, work)
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -122,5 +123,5 @@ class Pipeline:
 
 def describe(result: Result) -> str:
     """A stage's result in a few words."""
-    words = STAGES[result.manifest["stage"]].describe(result.summary)
+    words = STAGES[result.manifest["stage"]].describe(result)
     return f"{words}; {human_bytes(result.n_bytes)}"

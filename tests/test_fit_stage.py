@@ -11,7 +11,7 @@ import pytest
 from test_pipeline import COMMAND, call, ok
 
 from datamodels_inf.lasso.solver import BATCH, fit_lasso
-from pipeline.sources.folder import EMBEDDED
+from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.store.unfinished_steps import read_step, save_step
 
 ALL = ("fit", "--set", "fit.targets=all", "--set", "fit.n_lambdas=40")

@@ -17,7 +17,7 @@ import torch
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, paired_swap_test, swap_test
 from datamodels_inf.lasso.solver import fit_lasso
-from pipeline.sources.folder import EMBEDDED
+from pipeline.sources.embedded import FOLDER as EMBEDDED
 
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 STAGES = ("download", "fit", "test", "report")

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from datamodels_inf import adjust_pvalues, contrast_many
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.multiplicity import harmonic, selected_confidence
-from pipeline.finding_level import finding_level, level_text, one_of
+from pipeline.findings import finding_level, level_text, one_of
 
 ALPHA, TESTS, RUNS = 0.2, 400, 300
 

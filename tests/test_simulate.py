@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from datamodels_inf.simulate import METHODS, PAIRS, PRINTED, SETTINGS, Setting, draw, run
+from datamodels_inf.simulate import PAIRS, PRINTED, SETTINGS, VARIANTS, Setting, draw, run
 
 REPS = 1000
 
@@ -24,7 +24,7 @@ def agrees(rates, sigmas=4.5):
     return (np.abs(rates.rate - rates.theory) < sigmas * error).all()
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "paired-signed-rank"])
+@pytest.mark.parametrize("method", [m for m in VARIANTS if m != "paired-signed-rank"])
 def test_rates_agree_with_exact_theory(power, size, method):
     for sigma in (1.0, 2.0, 3.0):
         assert agrees(power[method, sigma])
@@ -46,7 +46,7 @@ def test_printed_power(power, sigma, pair):
 def test_size_of_the_papers_rule_and_of_the_others(size):
     for alpha in (0.1, 0.15, 0.2):
         assert (size["swap", alpha].rate < alpha).all()
-        for method in METHODS:
+        for method in VARIANTS:
             assert (size[method, alpha].rate < alpha + 4.5 * np.sqrt(alpha * (1 - alpha) / REPS)).all()
 
 

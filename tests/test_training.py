@@ -16,7 +16,7 @@ from datamodels_inf.masks import PackedMasks
 from datamodels_inf.training.train import Recipe, draw_masks
 from pipeline.commands.training_job import Job, train_chunk
 from pipeline.images.image_set import ImageSet, load_digits
-from pipeline.sources.folder import EMBEDDED
+from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.store.cache import file_digest
 
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]

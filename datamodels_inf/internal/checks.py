@@ -13,6 +13,9 @@ Ints: TypeAlias = NDArray[np.int64]
 Index: TypeAlias = int | Sequence[int] | NDArray[np.int64]
 Rng: TypeAlias = int | np.random.Generator | None
 
+NAMED = 5
+"""Of many numbers, a sentence names so many."""
+
 
 def as_array(name: str, values: ArrayLike) -> NDArray[np.generic]:
     """`values` as an array of real numbers, of whatever shape and dtype."""
@@ -154,3 +157,13 @@ def seed_of(rng: Rng) -> int:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return int(rng) % 2**63
     raise ValueError("`rng` must be None, a non-negative int or a numpy.random.Generator.")
+
+
+def some_of(numbers: Sequence[int] | Ints) -> str:
+    """Numbers for a sentence: the first few, and how many more there are.
+
+    >>> some_of([3, 5]), some_of(range(7))
+    ('3, 5', '0, 1, 2, 3, 4 and 2 more')
+    """
+    more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+    return ", ".join(str(int(number)) for number in numbers[:NAMED]) + more

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.store.cache import Result
+from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
 
 NAMES = {
     "neighbour": "look-alikes of both images",
@@ -30,33 +31,33 @@ def robustness_lines(result: Result) -> Iterator[str]:
     from pyarrow import parquet
 
     rows = parquet.read_table(result.folder / "reruns.parquet").to_pylist()
-    summary = result.summary
-    if not summary["cases"]:
-        half = " on the first half of the held-out models" if summary["split"] else ""
-        yield f"There is no finding by {summary['method']}{half}, so nothing was tested again."
-    for number, case in enumerate(summary["cases"]):
+    summary = read_summary(result, RobustnessSummary)
+    if not summary.cases:
+        half = " on the first half of the held-out models" if summary.split else ""
+        yield f"There is no finding by {summary.method}{half}, so nothing was tested again."
+    for number, case in enumerate(summary.cases):
         yield from _case(case, [row for row in rows if row["case"] == number], summary)
-    if summary["cases"]:
+    if summary.cases:
         yield explanation(summary)
-        yield f"BY-adjusted p-values of all {summary['n_tests']:,} tests of this family are in reruns.parquet."
+        yield f"BY-adjusted p-values of all {summary.n_tests:,} tests of this family are in reruns.parquet."
 
 
-def explanation(summary: dict[str, Any]) -> str:
+def explanation(summary: RobustnessSummary) -> str:
     """What the p-values may be used for."""
-    if summary["split"]:
+    if summary.split:
         return CONFIRMED
-    selected = any(case["finding"] for case in summary["cases"])
+    selected = any(case.finding for case in summary.cases)
     return FOLLOW_UP if selected else NAMED
 
 
-def _case(case: dict[str, Any], rows: Sequence[dict[str, Any]], summary: dict[str, Any]) -> Iterator[str]:
-    title = f"Finding {case['finding']}" if case["finding"] else "Pair"
-    yield f"{title}: training image {case['i']} against {case['j']}, {summary['method']}, by {summary['metric']}"
-    targets = case["targets"]
+def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: RobustnessSummary) -> Iterator[str]:
+    title = f"Finding {case.finding}" if case.finding else "Pair"
+    yield f"{title}: training image {case.i} against {case.j}, {summary.method}, by {summary.metric}"
+    targets = case.targets
     yield _line(_pair("i", "j"), [f"target {t}" for t in targets])
     found = {(row["role"], row["i"], row["j"], row["of"]): row for row in rows if row["role"] != "target"}
-    near_i, near_j = (case["near"][side]["images"] for side in ("i", "j"))
-    shown = [("original", case["i"], case["j"])]
+    near_i, near_j = (case.near[side].images for side in ("i", "j"))
+    shown = [("original", case.i, case.j)]
     shown += [("neighbour", a, b) for a, b in zip(near_i, near_j, strict=True)]
     for role, i, j in shown:
         cells = [found.get((role, i, j, t)) for t in targets]
@@ -67,10 +68,10 @@ def _case(case: dict[str, Any], rows: Sequence[dict[str, Any]], summary: dict[st
     yield ""
     yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'−log p':>7}"
     for role, name in NAMES.items():
-        a = case["agreement"][role]
-        sign, effects, pvalues = (_number(a[key], form) for key, form in FORMS.items())
-        yield f"  {name:<50} {a['n']:>6} {sign:>10} {effects:>8} {pvalues:>7}"
-    copies = [image for side in ("i", "j") for image in case["near"][side]["near_copies"]]
+        a = case.agreement[role]
+        sign, effects, pvalues = (_number(getattr(a, key), form) for key, form in FORMS.items())
+        yield f"  {name:<50} {a.n:>6} {sign:>10} {effects:>8} {pvalues:>7}"
+    copies = [image for side in ("i", "j") for image in case.near[side].near_copies]
     if copies:
         yield f"  all but copies of i or j: {', '.join(map(str, copies))}"
     yield ""

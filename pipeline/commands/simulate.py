@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from datamodels_inf.simulate import EXPERIMENTS, METHODS, PAIRS, PRINTED, SETTINGS, Experiment, Rates, run
+from datamodels_inf.simulate import EXPERIMENTS, PAIRS, PRINTED, SETTINGS, VARIANTS, Experiment, Rates, run
 from pipeline.commands.simulation_figures import draw_gain, draw_heatmaps
 from pipeline.store.files import make_folder, whole_file
 
@@ -42,7 +42,7 @@ def run_simulation(
 
 def _draw(experiment: Experiment, rates: Sequence[Rates], out: Path) -> list[Path]:
     written = []
-    for method in METHODS:
+    for method in VARIANTS:
         path = out / f"{experiment}_{method}.png"
         with whole_file(path) as temporary:
             draw_heatmaps([r for r in rates if r.method == method], temporary)
@@ -77,7 +77,7 @@ def _cell(value: float, form: str) -> str:
 def _write_summary(rates: Sequence[Rates], seed: int, path: Path) -> Path:
     reps = rates[0].reps
     head = [f"# The paper's synthetic experiments, {reps} repetitions, seed {seed}", ""]
-    methods = ["", "Methods:", "", *(f"- `{name}`: {words}" for name, words in METHODS.items())]
+    methods = ["", "Methods:", "", *(f"- `{name}`: {words}" for name, words in VARIANTS.items())]
     note = ["", "Pairs count from 1, as in the paper. All 45 pairs with standard errors: `rates.csv`."]
     with whole_file(path) as temporary:
         temporary.write_text("\n".join([*head, *summary_lines(rates), *methods, *note, ""]), encoding="utf-8")
@@ -110,10 +110,10 @@ def _power_table(rates: Sequence[Rates]) -> list[str]:
     for (sigma, (i, j)), printed in PRINTED.items():
         swap = at["swap", sigma]
         k = swap.of(i, j)
-        others = [f"{at[method, sigma].rate[k]:.3f}" for method in METHODS if method != "swap"]
+        others = [f"{at[method, sigma].rate[k]:.3f}" for method in VARIANTS if method != "swap"]
         ours = f"{swap.rate[k]:.3f} ± {swap.standard_error[k]:.3f}"
         rows.append((f"({i + 1},{j + 1})", f"{sigma:g}", f"{printed:.3f}", ours, f"{swap.theory[k]:.3f}", *others))
-    header = ("pair", "σ", "paper", "swap (ours)", "swap (exact theory)", *(m for m in METHODS if m != "swap"))
+    header = ("pair", "σ", "paper", "swap (ours)", "swap (exact theory)", *(m for m in VARIANTS if m != "swap"))
     worst = max(
         float(at["swap", sigma].rate[[swap.of(k, k + 1) for k in range(0, 10, 2)]].max()) for sigma in (1, 2, 3)
     )

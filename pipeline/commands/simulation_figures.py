@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from datamodels_inf.internal.checks import Floats
-from datamodels_inf.simulate import METHODS, PAIRS, THETA_STAR, D, Rates
+from datamodels_inf.simulate import PAIRS, THETA_STAR, VARIANTS, D, Rates
 
 # Colour-blind safe (Okabe and Ito).
 COLOURS = {
@@ -40,7 +40,7 @@ def draw_heatmaps(rates: Sequence[Rates], path: Path) -> None:
         image = _heatmap(ax, r.rate, label, ceiling)
     figure.colorbar(image, ax=list(axes), shrink=0.75, label="rejection rate")
     method = rates[0].method
-    figure.suptitle(f"{TITLES[experiment]}\n{METHODS[method]} ({rates[0].reps} repetitions)")
+    figure.suptitle(f"{TITLES[experiment]}\n{VARIANTS[method]} ({rates[0].reps} repetitions)")
     figure.savefig(path, dpi=110)
 
 
@@ -69,7 +69,7 @@ def draw_gain(rates: Sequence[Rates], path: Path) -> None:
     for ax, sigma in zip(axes, sigmas, strict=True):
         for r in (r for r in rates if r.setting.sigma == sigma):
             means = [r.rate[contrast == c].mean() for c in range(5)]
-            ax.plot(range(5), means, "o-", color=COLOURS[r.method], label=METHODS[r.method], markersize=4)
+            ax.plot(range(5), means, "o-", color=COLOURS[r.method], label=VARIANTS[r.method], markersize=4)
         ax.axhline(rates[0].alpha, color="grey", linewidth=0.8, linestyle=":")
         ax.set(title=f"σ = {sigma:g}", xlabel="contrast |θ*ᵢ − θ*ⱼ|", xticks=range(5), ylim=(-0.03, 1.03))
         ax.spines[["top", "right"]].set_visible(False)

@@ -34,8 +34,8 @@ from datamodels_inf.masks import pack_rows
 from datamodels_inf.training.train import Law, Recipe, draw_masks, train_margins
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, as_float
-from pipeline.sources.folder import FORMAT
-from pipeline.stages.inputs import progress_bar
+from pipeline.progress import progress_bar
+from pipeline.sources.trained import FORMAT
 from pipeline.store.files import file_digest, make_folder, whole_file
 
 CHUNK = 512

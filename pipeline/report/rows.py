@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
+from pipeline.findings import finding_order
+
 COLUMNS = (
     "method",
     "i",
@@ -141,8 +145,8 @@ def groups_of(rows: Sequence[Row]) -> list[Group]:
     for row in rows:
         by_method.setdefault(row.method, []).append(row)
     groups: list[Group] = []
-    for method, tests in by_method.items():
-        tests.sort(key=_rank)
+    for method, some in by_method.items():
+        tests = _in_order(some)
         rows_found = [row for row in tests if row.finding]
         found = tuple(Numbered(k, row, len(rows_found)) for k, row in enumerate(rows_found, start=1))
         nearest = [row for row in tests[:MISSES] if not found and not math.isnan(row.pvalue)]
@@ -151,8 +155,7 @@ def groups_of(rows: Sequence[Row]) -> list[Group]:
     return groups
 
 
-def _rank(row: Row) -> tuple[float, float, int, int, int]:
-    """By p-value, then the larger effect first, then by position; what is not known comes last."""
-    pvalue = math.inf if math.isnan(row.pvalue) else row.pvalue
-    effect = 1.0 if math.isnan(row.effect) else -abs(row.effect)
-    return pvalue, effect, row.target, row.i, row.j
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """As findings are numbered; the first of equal ones first."""
+    columns = (np.array([getattr(row, name) for row in rows]) for name in ("pvalue", "effect", "target", "i", "j"))
+    return [rows[place] for place in finding_order(*columns).tolist()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from datamodels_inf.methods import METHODS, CurveKind
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.finding_level import one_of
+from pipeline.findings import one_of
 from pipeline.report.content import Content, DatamodelQuality
 from pipeline.report.rows import Group, Numbered, Row
 

@@ -1,5 +1,7 @@
 """STAGES: the stages in their order. A new one is a module with a `Stage`, and a line here (docs/adding.md)."""
 
+from typing import Any
+
 from pipeline.stages import download, report
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit import stage as fit_stage
@@ -9,7 +11,7 @@ from pipeline.stages.test import stage as test_stage
 
 __all__ = ["STAGES", "Run", "Stage"]
 
-STAGES: dict[str, Stage] = {
+STAGES: dict[str, Stage[Any]] = {
     stage.name: stage
     for stage in (
         download.STAGE,

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pipeline.config import Config
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.store.cache import Result
+from pipeline.summaries import Summary, read_summary
+
+S = TypeVar("S", bound=Summary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +57,52 @@ def _always(config: Config) -> bool:
     return True
 
 
+def _nothing(config: Config) -> dict[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True)
-class Stage:
+class Stage(Generic[S]):
     """One stage: its name and what is to be known of it.
 
-    version: raised when its results change. inputs: the stages it reads, as far as they are wanted. settings: what its
-    key depends on beside these. run: fills a folder and returns a summary. describe: that summary in a few words.
-    wanted: whether a configuration has this stage at all. help: of its command, if it has one.
+    version: raised when its results change. inputs: the stages it reads, as far as they are wanted. summary: the type
+    of what it says of its result. run: fills a folder and says it. left_out: which settings do not enter its key, as
+    "section" (the stage reads none of it) or "section.name", each with the reason. instead: what enters in their place,
+    such as the content of a file for its path. wanted: whether a configuration has this stage at all.
     """
 
     name: str
     version: int
     inputs: tuple[str, ...]
-    settings: Callable[[Config], dict[str, Any]]
-    run: Callable[[Run], dict[str, Any]]
-    describe: Callable[[Mapping[str, Any]], str]
+    summary: type[S]
+    run: Callable[[Run], S]
+    left_out: Callable[[Config], Mapping[str, str]]
+    instead: Callable[[Config], dict[str, Any]] = _nothing
     wanted: Callable[[Config], bool] = _always
+
+    def settings(self, config: Config) -> dict[str, Any]:
+        """What its key depends on, beside its version and inputs: all settings that are not left out.
+
+        So a new setting enters every key until somebody says why it need not.
+        """
+        return {**all_but(config, self.left_out(config)), **self.instead(config)}
+
+    def describe(self, result: Result) -> str:
+        """A result of this stage in a few words."""
+        return read_summary(result, self.summary).describe()
+
+
+def all_but(config: Config, left_out: Mapping[str, str]) -> dict[str, Any]:
+    """ "section.name" → value, of all settings but those left out by name or with their whole section."""
+    kept = {
+        f"{section}.{name}": value
+        for section, values in config.model_dump(mode="json").items()
+        for name, value in values.items()
+    }
+    sections = {name.partition(".")[0] for name in kept}
+    for name in left_out:
+        if name not in kept and name not in sections:
+            raise ValueError(f"`left_out` names {name}, which is no setting.")
+    return {
+        name: value for name, value in kept.items() if name not in left_out and name.partition(".")[0] not in left_out
+    }

@@ -1,35 +1,21 @@
-"""What stages share: how to show progress, and the inputs that later stages read."""
+"""What the download and fit stages left, as later stages read it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.store.cache import Result
-
-BAR = "{l_bar}{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}]"
-
-
-@contextmanager
-def progress_bar(total: int, unit: str, what: str, quiet: bool) -> Iterator[Any]:
-    """A bar with rate and remaining time; none when quiet or when nobody watches. Steps may be parts of a unit."""
-    scale: dict[str, Any] = {"unit_scale": True, "unit_divisor": 1000} if unit == "B" else {"bar_format": BAR}
-    with tqdm(
-        total=total, unit=unit, desc=what, disable=quiet or None, dynamic_ncols=True, leave=False, **scale
-    ) as bar:
-        yield bar.update
+from pipeline.summaries import DownloadSummary, Interval, read_summary
 
 
 @dataclass(frozen=True)
@@ -42,57 +28,66 @@ class Data:
     """
 
     folder: Path
-    summary: Mapping[str, Any]
+    rows: DownloadSummary
+    held_out: Interval
 
     @classmethod
     def of(cls, result: Result) -> Data:
-        return cls(result.folder, result.summary)
+        rows = read_summary(result, DownloadSummary)
+        return cls(result.folder, rows, rows.held_out)
+
+    def halves(self) -> tuple[Data, Data]:
+        """The same with the first and with the second half of the held-out rows."""
+        start, stop = self.held_out
+        middle = (start + stop) // 2
+        return replace(self, held_out=(start, middle)), replace(self, held_out=(middle, stop))
 
     @property
     def n_train(self) -> int:
-        return int(self.summary["n_train"])
+        return self.rows.n_train
 
     @property
     def n_targets(self) -> int:
-        return int(self.summary["n_targets"])
+        return self.rows.n_targets
 
     @property
     def weights_file(self) -> Path | None:
         """Weights that came with the source."""
-        name = self.summary.get("weights")
-        return None if name is None else self.folder / name
+        return None if self.rows.weights is None else self.folder / self.rows.weights
 
     @cached_property
     def _masks(self) -> PackedMasks:
-        return PackedMasks(np.load(self.folder / self.summary["masks_file"], mmap_mode="r"), self.n_train)
+        return PackedMasks(np.load(self.folder / self.rows.masks_file, mmap_mode="r"), self.n_train)
 
     @cached_property
     def _margins(self) -> NDArray[np.float16]:
-        margins: NDArray[np.float16] = np.load(self.folder / self.summary["margins_file"], mmap_mode="r")
+        margins: NDArray[np.float16] = np.load(self.folder / self.rows.margins_file, mmap_mode="r")
         return margins
 
     @property
     def fit_masks(self) -> PackedMasks:
-        return self._masks.rows(*self.summary["fit"])
+        return self._masks.rows(*self.rows.fit)
 
     @property
     def held_out_masks(self) -> PackedMasks:
-        return self._masks.rows(*self.summary["held_out"])
+        return self._masks.rows(*self.held_out)
 
     def coding_rows(self, targets: NDArray[np.int64]) -> tuple[PackedMasks, NDArray[np.float16]]:
         """(masks, margins) of rows that are not tested: the fit rows, or where there are none, some of their own."""
-        start, stop = self.summary["fit"]
-        rows = (start, stop) if stop > start else self.summary["coding"]
+        start, stop = self.rows.fit
+        rows = (start, stop) if stop > start else self.rows.coding
         return self._masks.rows(*rows), self._columns(slice(*rows), targets)
 
     def fit_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
-        return self._columns(slice(*self.summary["fit"]), targets)
+        """(fit rows, len(targets))."""
+        return self._columns(slice(*self.rows.fit), targets)
 
     def held_out_margins(self, targets: NDArray[np.int64]) -> NDArray[np.float16]:
-        return self._columns(slice(*self.summary["held_out"]), targets)
+        """(held-out rows, len(targets))."""
+        return self._columns(slice(*self.held_out), targets)
 
     def _columns(self, rows: slice, targets: NDArray[np.int64]) -> NDArray[np.float16]:
-        kept: list[int] | None = self.summary.get("columns")
+        kept = self.rows.columns
         columns = targets if kept is None else np.array([kept.index(t) for t in targets.tolist()])
         return np.asarray(self._margins[rows][:, columns])
 

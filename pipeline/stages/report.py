@@ -10,31 +10,42 @@ import numpy as np
 
 from pipeline.config import Config, to_toml
 from pipeline.images.image_set import Labels
+from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.inputs import Data, Fitted, progress_bar
-from pipeline.stages.test.premise import report_of, spoiled_tests
+from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
+from pipeline.summaries import (
+    DownloadSummary,
+    FitSummary,
+    ReportSummary,
+    RobustnessSummary,
+    TestSummary,
+    read_summary,
+)
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
+    from pipeline.report.content import Coding, DatamodelQuality
     from pipeline.report.rows import Row
     from pipeline.report.sections.reruns import Robustness
 
-VERSION = 6
+VERSION = 7
 
 
-def settings(config: Config) -> dict[str, Any]:
-    test = {f"test.{name}": getattr(config.test, name) for name in ("alpha", "correction")}
-    return {**test, **{f"report.{name}": value for name, value in config.report.model_dump().items()}}
+def left_out(config: Config) -> dict[str, str]:
+    """Nothing: the page prints the whole configuration."""
+    return {}
 
 
-def run(run: Run) -> dict[str, Any]:
+def run(run: Run) -> ReportSummary:
+    """Write the page and its files."""
     from pipeline.report import write_report
-    from pipeline.report.content import Content, Images
+    from pipeline.report.content import Content, Images, MaskCheck
 
     config, inputs, data = run.config, run.inputs, run.data
     rows = _rows(config, inputs["test"].folder / "tests.parquet")
-    images, labels, fit = data.images, data.labels, inputs["fit"].summary
+    images, labels = data.images, data.labels
+    fit, test = read_summary(inputs["fit"], FitSummary), read_summary(inputs["test"], TestSummary)
     content = Content(
         title=config.report.title,
         rows=rows,
@@ -44,11 +55,11 @@ def run(run: Run) -> dict[str, Any]:
         n_models_fit=data.fit_masks.n_models,
         n_models_test=data.held_out_masks.n_models,
         n_train=data.n_train,
-        r2_median=_number(fit["r2_median"]),
-        spearman_median=_number(fit["spearman_median"]),
-        quality=_quality(config, inputs["fit"], labels),
-        mask_law=inputs["test"].summary["mask_law"],
-        masks=_masks(config, data, inputs["test"]),
+        r2_median=_number(fit.r2_median),
+        spearman_median=_number(fit.spearman_median),
+        quality=_quality(config, inputs["fit"].folder, fit, labels),
+        mask_law=test.mask_law,
+        masks=MaskCheck(test.masks, data.held_out_masks.column_sums(), config.test.order == "permuted"),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
         **_evidence(config, rows, data, run.fitted),
@@ -62,32 +73,28 @@ def run(run: Run) -> dict[str, Any]:
     panels = sum(min(config.report.max_panels, count) for count in found.values())
     with progress_bar(panels, "panel", "report", run.quiet) as advance:
         write_report(run.out, content, advance)
-    return {"n_tests": len(rows), "n_findings": found}
+    return ReportSummary(n_tests=len(rows), n_findings=found)
 
 
 def _rows(config: Config, path: Path) -> list[Row]:
     """The table of the test stage, with adjusted p-values and the findings' longer intervals, each method a family."""
     from pyarrow import parquet
 
-    from datamodels_inf.contrast import effect_interval
-    from datamodels_inf.multiplicity import adjust_pvalues
-    from pipeline.finding_level import finding_level
+    from pipeline.findings import Family
     from pipeline.report.rows import COLUMNS, Row
 
     table = parquet.read_table(path).to_pydict()
     methods, p = np.array(table["method"]), np.array(table["pvalue"])
-    effect, error, freedom = (np.array(table[name]) for name in ("effect", "effect_se", "effect_df"))
-    adjusted, low, high = np.full((3, len(p)), np.nan)
+    effects = [np.array(table[name]) for name in ("effect", "effect_se", "effect_df")]
+    found, (adjusted, low, high) = np.zeros(len(p), np.bool_), np.full((3, len(p)), np.nan)
     for method in config.test.method:
         own = np.flatnonzero(methods == method)
-        adjusted[own] = adjust_pvalues(p[own], config.test.correction)
-        found = own[adjusted[own] <= config.test.alpha]
-        n_made = int(np.count_nonzero(~np.isnan(p[own])))
-        level = finding_level(config.test.correction, config.test.alpha, n_made, len(found))
-        low[found], high[found] = effect_interval(effect[found], error[found], freedom[found], level)
+        family = Family(p[own], config.test)
+        adjusted[own], found[own] = family.adjusted, family.found
+        chosen = own[family.found]
+        low[chosen], high[chosen] = family.selected_intervals(*(values[chosen] for values in effects))
     table |= {"effect_low_selected": low.tolist(), "effect_high_selected": high.tolist()}
-    table["pvalue_adjusted"] = adjusted.tolist()
-    table["finding"] = (adjusted <= config.test.alpha).tolist()
+    table |= {"pvalue_adjusted": adjusted.tolist(), "finding": found.tolist()}
     for name in {"members_i", "members_j"} & table.keys():
         table[name] = [tuple(members) for members in table[name]]
     names = [name for name in COLUMNS if name in table]
@@ -124,25 +131,24 @@ def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustne
 
     if "robustness" not in inputs:
         return None
-    summary = inputs["robustness"].summary
+    summary = read_summary(inputs["robustness"], RobustnessSummary)
     names = [field.name for field in fields(Rerun)]
     rows = parquet.read_table(inputs["robustness"].folder / "reruns.parquet").to_pylist()
     cases = []
-    for k, case in enumerate(summary["cases"]):
+    for k, case in enumerate(summary.cases):
         near_i, near_j = (
             tuple(
-                Alike(index, distance, index in near["near_copies"])
-                for index, distance in zip(near["images"], near["distances"], strict=True)
+                Alike(index, distance, index in near.near_copies)
+                for index, distance in zip(near.images, near.distances, strict=True)
             )
-            for near in (case["near"]["i"], case["near"]["j"])
+            for near in (case.near["i"], case.near["j"])
         )
         agreed = {
-            role: Agreement(f["n"], _number(f["same_sign"]), _number(f["effects"]), _number(f["pvalues"]))
-            for role, f in case["agreement"].items()
+            role: Agreement(f.n, _number(f.same_sign), _number(f.effects), _number(f.pvalues))
+            for role, f in case.agreement.items()
         }
         reruns = tuple(Rerun(**{name: row[name] for name in names}) for row in rows if row["case"] == k)
-        number = case["finding"] or 0
-        cases.append(Case(number, case["i"], case["j"], tuple(case["targets"]), near_i, near_j, agreed, reruns))
+        cases.append(Case(case.finding or 0, case.i, case.j, case.targets, near_i, near_j, agreed, reruns))
     classes = {}
     if labels is not None:
         shown = [rerun for case in cases for rerun in case.reruns]
@@ -150,11 +156,11 @@ def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustne
         classes = {("train", k): labels.class_names[labels.train_labels[k]] for k in of_train}
         classes |= {("target", r.target): labels.class_names[labels.target_labels[r.target]] for r in shown}
     return Robustness(
-        method=summary["method"],
-        metric=summary["metric"],
+        method=summary.method,
+        metric=summary.metric,
         explanation=explanation(summary),
-        n_tests=summary["n_tests"],
-        n_models=summary["n_held_out"],
+        n_tests=summary.n_tests,
+        n_models=summary.n_held_out,
         classes=classes,
         cases=tuple(cases),
     )
@@ -164,11 +170,11 @@ def _train_names(labels: Labels | None) -> Callable[[int], str]:
     return lambda index: "" if labels is None else labels.class_names[labels.train_labels[index]]
 
 
-def _quality(config: Config, fit: Result, labels: Labels | None) -> DatamodelQuality:
+def _quality(config: Config, folder: Path, fit: FitSummary, labels: Labels | None) -> DatamodelQuality:
     """What the fit stage found out about each datamodel, with the classes of their targets."""
     from pipeline.report.content import DatamodelQuality
 
-    with np.load(fit.folder / "quality.npz", allow_pickle=False) as file:
+    with np.load(folder / "quality.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     targets = arrays["targets"]
     classes = [""] * len(targets) if labels is None else [labels.class_names[k] for k in labels.target_labels[targets]]
@@ -176,37 +182,29 @@ def _quality(config: Config, fit: Result, labels: Labels | None) -> DatamodelQua
         **arrays,
         classes=classes,
         loaded=config.fit.mode == "load",
-        n_at_end=fit.summary.get("n_lambda_at_end"),
+        n_at_end=fit.n_lambda_at_end,
     )
 
 
-def _masks(config: Config, data: Data, test: Result) -> MaskCheck:
-    """The check of the test stage, and how often each image was trained on."""
-    from pipeline.report.content import MaskCheck
-
-    report = report_of(test.summary["masks"])
-    return MaskCheck(report, data.held_out_masks.column_sums(), config.test.order == "permuted")
-
-
-def _coding(fit: dict[str, Any]) -> Coding:
+def _coding(fit: FitSummary) -> Coding:
     from pipeline.report.content import Coding
 
-    mask, signed, constant = (float(fit.get(f"mse_{name}", "nan")) for name in ("mask", "signed", "constant"))
-    return Coding(str(fit["coding"]), mask, signed, constant, int(fit.get("coding_rows", 0)))
+    mask, signed, constant = (_number(error) for error in (fit.mse_mask, fit.mse_signed, fit.mse_constant))
+    return Coding(fit.coding, mask, signed, constant, fit.coding_rows or 0)
 
 
-def _coding_words(fit: dict[str, Any]) -> str:
-    rows = fit.get("coding_rows")
-    return str(fit["coding"]) if rows is None else f"{fit['coding']}, seen on {rows:,} models that are not tested"
+def _coding_words(fit: FitSummary) -> str:
+    rows = fit.coding_rows
+    return fit.coding if rows is None else f"{fit.coding}, seen on {rows:,} models that are not tested"
 
 
-def _left_out(download: dict[str, Any]) -> dict[str, str]:
+def _rows_dropped(download: DownloadSummary) -> dict[str, str]:
     """What the download stage did to the rows."""
     lines = {}
-    if download.get("n_unfinished"):
-        lines["Models left out"] = f"{download['n_unfinished']:,}, which are not completed"
-    if download.get("n_repeated"):
-        lines["Models averaged"] = f"{download['n_repeated']:,} repeat a mask; margins of equal masks were averaged"
+    if download.n_unfinished:
+        lines["Models left out"] = f"{download.n_unfinished:,}, which are not completed"
+    if download.n_repeated:
+        lines["Models averaged"] = f"{download.n_repeated:,} repeat a mask; margins of equal masks were averaged"
     return lines
 
 
@@ -222,17 +220,13 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     versions = inputs["test"].manifest["versions"]
     lines["Versions"] = ", ".join(f"{name} {number}" for name, number in versions.items())
     lines["Seed"] = f"{config.test.seed} (drawing of pairs, order of the rows, coins for ties)"
-    lines["Coding of the weights"] = _coding_words(inputs["fit"].summary)
-    lines |= _left_out(inputs["download"].summary)
-    spoiled = spoiled_tests(config, report_of(inputs["test"].summary["masks"]))
+    lines["Coding of the weights"] = _coding_words(read_summary(inputs["fit"], FitSummary))
+    lines |= _rows_dropped(read_summary(inputs["download"], DownloadSummary))
+    spoiled = spoiled_tests(config, read_summary(inputs["test"], TestSummary).masks)
     if spoiled:
         lines["Warning"] = f"the masks failed the check of their premise, so p-values may not be valid: {spoiled}"
     return lines
 
 
-def describe(summary: Mapping[str, Any]) -> str:
-    return ", ".join(f"{count} findings by {method}" for method, count in summary["n_findings"].items())
-
-
 INPUTS = ("download", "fit", "test", "features", "robustness")
-STAGE = Stage("report", VERSION, INPUTS, settings, run, describe)
+STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from datamodels_inf.multiplicity import threshold
-from pipeline.finding_level import finding_level
+from pipeline.findings import finding_level
 from pipeline.report.content import Content
 from pipeline.report.evidence.limits import POWER, Limits
 from pipeline.report.output.csv_files import values_of

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS, threshold
-from pipeline.finding_level import MARGINAL, finding_level, level_text
+from pipeline.findings import MARGINAL, finding_level, level_text
 from pipeline.report.content import Content
 from pipeline.report.drawing.bars import common_limit
 from pipeline.report.drawing.pictures import embedder

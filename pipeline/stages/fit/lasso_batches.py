@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from datamodels_inf.lasso.descent import Solution
 from datamodels_inf.lasso.solver import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
-from pipeline.stages.inputs import Data, progress_bar
+from pipeline.progress import progress_bar
+from pipeline.stages.inputs import Data
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,23 +17,37 @@ from pipeline.stages.inputs import Data, chosen_targets
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import identity, save_arrays
+from pipeline.summaries import FitSummary, TargetQuality
 
 if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
 
-VERSION = 4
+VERSION = 5
 SCATTER_ROWS = 400
+UNUSED_BY_LASSO = ("fit.calibrate",)
+UNUSED_BY_LOAD = tuple(
+    f"fit.{name}" for name in ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
+)
 
 
-def settings(config: Config) -> dict[str, Any]:
+def left_out(config: Config) -> dict[str, str]:
+    lasso = config.fit.mode == "lasso"
+    unused = UNUSED_BY_LASSO if lasso else UNUSED_BY_LOAD
+    return {
+        "source": "the key of the download stage holds it",
+        "test": "only which targets the design can ask for, and that enters below; the rest may refuse, not change",
+        **dict.fromkeys(("robustness", "report"), "a fit does not depend on it"),
+        "fit.memory_gb": "how many targets are fitted at once, each the same",
+        "fit.file": "its content enters instead",
+        **dict.fromkeys(unused, f"is not used by fit.mode = {config.fit.mode!r}"),
+    }
+
+
+def instead(config: Config) -> dict[str, Any]:
     fit = config.fit
-    chosen: dict[str, Any] = {"fit.mode": fit.mode, "fit.targets": fit.targets}
-    if fit.targets == "needed":
-        chosen |= designs.settings_of_targets(config.test)
+    chosen = designs.settings_of_targets(config.test) if fit.targets == "needed" else {}
     if fit.mode == "lasso":
-        names = ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
-        return {**chosen, **{f"fit.{name}": getattr(fit, name) for name in names}}
-    chosen["fit.calibrate"] = fit.calibrate
+        return chosen
     if fit.file is None:
         return {**chosen, "content of fit.file": "of the source"}
     if not fit.file.is_file():
@@ -42,7 +55,8 @@ def settings(config: Config) -> dict[str, Any]:
     return {**chosen, "content of fit.file": identity(fit.file)}
 
 
-def run(run: Run) -> dict[str, Any]:
+def run(run: Run) -> FitSummary:
+    """Write datamodel.npz, and how well each datamodel predicts held-out margins."""
     config, data, out = run.config, run.data, run.out
     targets = _targets(config, data)
     if config.fit.mode == "lasso":
@@ -68,14 +82,16 @@ def run(run: Run) -> dict[str, Any]:
         "gap": gap,
     }
     save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
-    return {
+    return FitSummary(
         **facts,
-        "n_targets": len(targets),
-        "r2_median": _median(quality.r2),
-        "spearman_median": _median(quality.spearman),
-        "n_nonzero_median": float(np.median(datamodel.n_nonzero)),
-        "quality": {name: _listed(per_target[name]) for name in ("targets", "r2", "spearman")},
-    }
+        n_targets=len(targets),
+        r2_median=_median(quality.r2),
+        spearman_median=_median(quality.spearman),
+        n_nonzero_median=float(np.median(datamodel.n_nonzero)),
+        quality=TargetQuality(
+            targets=tuple(targets.tolist()), r2=_listed(quality.r2), spearman=_listed(quality.spearman)
+        ),
+    )
 
 
 def _scatter(
@@ -95,9 +111,9 @@ def _scatter(
     }
 
 
-def _listed(values: NDArray[Any]) -> list[Any]:
+def _listed(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     """For JSON: 6 digits, None for NaN."""
-    return [None if v != v else round(v, 6) for v in values.tolist()]
+    return tuple(None if v != v else round(v, 6) for v in values.tolist())
 
 
 def _median(values: NDArray[np.float64]) -> float | None:
@@ -136,9 +152,4 @@ def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[
     return as_datamodel(fits, batches.data.n_train), gap, facts
 
 
-def describe(summary: Mapping[str, Any]) -> str:
-    quality = "unknown" if summary["r2_median"] is None else f"{summary['r2_median']:.2f}"
-    return f"{summary['n_targets']:,} targets, median held-out R² {quality}"
-
-
-STAGE = Stage("fit", VERSION, ("download",), settings, run, describe)
+STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.inputs import progress_bar
+from pipeline.summaries import FeaturesSummary
 
-VERSION = 1
+VERSION = 2
 SEED = 0
 EPOCHS, BATCH = 10, 64
 
 
-def settings(config: Config) -> dict[str, Any]:
-    """None: the network is always the same."""
-    return {}
+def left_out(config: Config) -> dict[str, str]:
+    """All: the network is always the same."""
+    images = "the key of the download stage holds the images"
+    return {
+        "source": images,
+        **dict.fromkeys(("fit", "test", "robustness", "report"), "the network is always the same"),
+    }
 
 
-def run(run: Run) -> dict[str, Any]:
+def run(run: Run) -> FeaturesSummary:
     """Write features.npz: `train` and `targets`, a row an image."""
     from datamodels_inf.training.train import Recipe, train_features
     from pipeline.store.files import save_arrays
@@ -46,7 +48,7 @@ def run(run: Run) -> dict[str, Any]:
             progress=progress,
         )
     save_arrays(run.out / "features.npz", {"train": train, "targets": targets})
-    return {"n_train": len(train), "n_features": train.shape[1], "steps": steps}
+    return FeaturesSummary(n_train=len(train), n_features=train.shape[1], steps=steps)
 
 
 def wanted(config: Config) -> bool:
@@ -55,8 +57,4 @@ def wanted(config: Config) -> bool:
     return asked.wanted and asked.metric == "features" and asked.embeddings is None
 
 
-def describe(summary: Mapping[str, Any]) -> str:
-    return f"{summary['n_features']:,} features of {summary['n_train']:,} images"
-
-
-STAGE = Stage("features", VERSION, ("download",), settings, run, describe, wanted)
+STAGE = Stage("features", VERSION, ("download",), FeaturesSummary, run, left_out, wanted=wanted)

@@ -10,8 +10,8 @@ A case is a pair (i, j) with some targets. Its re-runs are, for each target t:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pipeline.config import Robustness
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.robustness.look_alikes import LookAlikes, Metric
+from pipeline.summaries import AgreementSummary, CaseSummary, LookAlikesSummary
 
 ROLES = ("original", "neighbour", "random", "target")
 ORIGINAL, NEIGHBOUR, RANDOM, TARGET = range(4)
@@ -50,23 +51,25 @@ class Reruns:
     near: dict[str, Neighbours]
     """Of "i" and "j", and of each target, "target 7", that has any."""
 
-    def facts(self) -> dict[str, Any]:
-        """For the manifest: who the look-alikes are, how far, and which are all but copies."""
-        return {
-            "finding": self.case.number or None,
-            "i": self.case.i,
-            "j": self.case.j,
-            "targets": self.targets.tolist(),
-            "near": {
-                name: {
-                    "images": found.index.tolist(),
-                    "distances": found.distance.tolist(),
-                    "near_copies": found.index[found.near_copy].tolist(),
-                    "typical": found.typical,
-                }
-                for name, found in self.near.items()
-            },
+    def summary(self, agreement: Mapping[str, AgreementSummary]) -> CaseSummary:
+        """Who the look-alikes are, how far, which are all but copies, and how far the re-runs agree."""
+        near = {
+            name: LookAlikesSummary(
+                images=tuple(found.index.tolist()),
+                distances=tuple(found.distance.tolist()),
+                near_copies=tuple(found.index[found.near_copy].tolist()),
+                typical=found.typical,
+            )
+            for name, found in self.near.items()
         }
+        return CaseSummary(
+            finding=self.case.number or None,
+            i=self.case.i,
+            j=self.case.j,
+            targets=tuple(self.targets.tolist()),
+            near=near,
+            agreement=agreement,
+        )
 
 
 def draw_reruns(case: Case, robustness: Robustness, data: Data, fitted: Fitted, metric: Metric) -> Reruns:

@@ -7,8 +7,8 @@ again on the second half, which nothing was selected on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
+from pipeline.findings import Family, finding_order
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data
 from pipeline.stages.robustness.look_alikes import metric_of
@@ -30,22 +31,34 @@ from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
 from pipeline.store.files import identity
+from pipeline.summaries import AgreementSummary, RobustnessSummary
 
-VERSION = 3
+VERSION = 4
 FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
 
 
-def settings(config: Config) -> dict[str, Any]:
-    """What the re-runs depend on; which tests are findings is decided here, so the level and correction do too."""
-    chosen = {f"robustness.{name}": value for name, value in config.robustness.model_dump(mode="json").items()}
-    if config.robustness.embeddings is not None:
-        if not config.robustness.embeddings.is_file():
-            raise BadInputError(f"robustness.embeddings {config.robustness.embeddings} does not exist.")
-        chosen["content of robustness.embeddings"] = identity(config.robustness.embeddings)
-    return {**chosen, "test.alpha": config.test.alpha, "test.correction": config.test.correction}
+def left_out(config: Config) -> dict[str, str]:
+    """Which tests are findings is decided here too, so the level and the correction enter."""
+    return {
+        "source": "the key of the download stage holds it",
+        "fit": "the key of the fit stage holds it",
+        "test.file": "the key of the test stage holds its content",
+        "test.chunk_pairs": "how many pairs are tested between two savings, each the same",
+        "robustness.embeddings": "their content enters instead",
+        "report": "what is shown, not what is tested",
+    }
 
 
-def run(run: Run) -> dict[str, Any]:
+def instead(config: Config) -> dict[str, Any]:
+    path = config.robustness.embeddings
+    if path is None:
+        return {}
+    if not path.is_file():
+        raise BadInputError(f"robustness.embeddings {path} does not exist.")
+    return {"content of robustness.embeddings": identity(path)}
+
+
+def run(run: Run) -> RobustnessSummary:
     """Write reruns.parquet, one row per re-run; answer with what agrees, by case and role."""
     config, data, fitted = run.config, run.data, run.fitted
     method: Method = config.robustness.method or config.test.method[0]
@@ -80,26 +93,21 @@ def run(run: Run) -> dict[str, Any]:
     reruns = [draw_reruns(case, config.robustness, data, fitted, metric) for case in cases]
     figures = _tested(reruns, method, lambda pairs: test(confirmation, pairs, "rerun"))
     _write(run.out / "reruns.parquet", reruns, figures)
-    return {
-        "method": method,
-        "metric": config.robustness.metric,
-        "split": config.robustness.split,
-        "n_held_out": confirmation.held_out_masks.n_models,
-        "n_tests": len(np.unique(figures["test"])) if reruns else 0,
-        "cases": [{**again.facts(), "agreement": _agreements(again, figures, k)} for k, again in enumerate(reruns)],
-    }
+    return RobustnessSummary(
+        method=method,
+        metric=config.robustness.metric,
+        split=config.robustness.split,
+        n_held_out=confirmation.held_out_masks.n_models,
+        n_tests=len(np.unique(figures["test"])) if reruns else 0,
+        cases=tuple(again.summary(_agreements(again, figures, k)) for k, again in enumerate(reruns)),
+    )
 
 
 def _halves(data: Data) -> tuple[Data, Data]:
-    """The same data with the first and with the second half of the held-out rows."""
-    start, stop = data.summary["held_out"]
-    middle = (start + stop) // 2
-    if middle - start < 2:
-        raise BadInputError(f"robustness.split needs at least 4 held-out rows, but there are {stop - start}.")
-    first, second = (
-        replace(data, summary={**data.summary, "held_out": rows}) for rows in ([start, middle], [middle, stop])
-    )
-    return first, second
+    count = data.held_out_masks.n_models
+    if count < 4:
+        raise BadInputError(f"robustness.split needs at least 4 held-out rows, but there are {count}.")
+    return data.halves()
 
 
 def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
@@ -134,12 +142,10 @@ def _of_table(config: Config, tests: Path, method: Method) -> list[Case]:
 
 
 def _findings(config: Config, triples: Ints, sizes: Ints, pvalue: Floats, effect: Floats) -> list[Case]:
-    """The findings that are asked for, by their number: by p-value, then the larger effect, as in the report."""
+    """The findings that are asked for, by their number."""
     i, j, target = triples.T
-    adjusted = adjust_pvalues(pvalue, config.test.correction)
-    size = np.where(np.isnan(effect), -1.0, np.abs(effect))
-    order = np.lexsort((j, i, target, -size, pvalue))
-    order = order[adjusted[order] <= config.test.alpha]
+    order = finding_order(pvalue, effect, target, i, j)
+    order = order[Family(pvalue, config.test).found[order]]
     wanted = config.robustness.findings
     if wanted and max(wanted) > len(order):
         raise BadInputError(
@@ -173,7 +179,7 @@ def _tested(
     return {**figures, "case": case, "test": place.ravel()}
 
 
-def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict[str, dict[str, Any]]:
+def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict[str, AgreementSummary]:
     """How far the re-runs of each role agree with the original on the same target."""
     own = {name: values[figures["case"] == k] for name, values in figures.items()}
     original = {int(t): p for p, t in enumerate(again.of.tolist()) if again.role[p] == ORIGINAL}
@@ -183,7 +189,8 @@ def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict
         some = np.flatnonzero(again.role == role)
         first = base[some]
         made = agreement(own["effect"][first], own["pvalue"][first], own["effect"][some], own["pvalue"][some])
-        answers[name] = {key: None if value != value else value for key, value in asdict(made).items()}
+        figures_of_role = {key: None if value != value else value for key, value in asdict(made).items()}
+        answers[name] = AgreementSummary.model_validate(figures_of_role)
     return answers
 
 
@@ -206,8 +213,5 @@ def wanted(config: Config) -> bool:
     return config.robustness.wanted
 
 
-def describe(summary: Mapping[str, Any]) -> str:
-    return f"{len(summary['cases'])} pairs made again by {summary['method']}, {summary['n_tests']:,} tests"
-
-
-STAGE = Stage("robustness", VERSION, ("download", "fit", "test", "features"), settings, run, describe, wanted)
+INPUTS = ("download", "fit", "test", "features")
+STAGE = Stage("robustness", VERSION, INPUTS, RobustnessSummary, run, left_out, instead, wanted)

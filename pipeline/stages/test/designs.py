@@ -1,4 +1,4 @@
-"""What `[test]` says about which pairs to test: the part of the keys it makes, the targets it needs, and the pairs."""
+"""What `[test]` says about which pairs to test: which settings matter, the targets it needs, and the pairs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_clas
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
 from pipeline.store.files import identity
+from pipeline.summaries import DesignSummary
 
 
-def settings(test: Test) -> dict[str, Any]:
-    """What the pairs depend on, beside the data; of a file, its content."""
-    used = [name for name in DESIGNS[test.design].settings if name != "file"]
-    chosen: dict[str, Any] = {"test.design": test.design, "test.seed": test.seed}
-    chosen |= {f"test.{name}": getattr(test, name) for name in used}
-    if _by_class(test):
-        chosen["test.target_class"] = test.target_class
-    if test.file is not None:
-        target_texts(test.file)  # Refuses what is no such file.
-        chosen["content of test.file"] = identity(test.file)
-    return chosen
+def left_out(test: Test) -> dict[str, str]:
+    """Settings of `[test]` that this design does not draw by."""
+    others = {name for design in DESIGNS.values() for name in design.settings} - set(DESIGNS[test.design].settings)
+    unused = {f"test.{name}": "is for another design" for name in sorted(others)}
+    if not _by_class(test):
+        unused["test.target_class"] = "the targets are not chosen by class"
+    return {**unused, "test.file": "its content enters instead"}
+
+
+def content(test: Test) -> dict[str, Any]:
+    """Of a list of pairs."""
+    if test.file is None:
+        return {}
+    target_texts(test.file)  # Refuses what is no such file.
+    return {"content of test.file": identity(test.file)}
 
 
 def settings_of_targets(test: Test) -> dict[str, Any]:
@@ -49,21 +54,21 @@ def needed_targets(config: Config, data: Data) -> Ints:
     return chosen_targets(data, test.targets, "test.targets")
 
 
-def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, dict[str, Any]]:
-    """(the tests to make, by target and without repetitions; what the manifest says about them)."""
+def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
+    """The tests to make, by target and without repetitions."""
     try:
         drawn = _draw(config.test, data, fitted, _fitted_targets(config, data, fitted))
     except ValueError as error:
         raise BadInputError(f'test.design "{config.test.design}" cannot be drawn: {error}') from error
     pairs = drawn.distinct()
     counts = np.bincount(pairs.kind, minlength=len(pairs.kinds)).tolist()
-    return pairs, {
-        "design": config.test.design,
-        "seed": config.test.seed,
-        "n_repeated": len(drawn) - len(pairs),
-        "n_targets": len(np.unique(pairs.target)),
-        "n_of_kind": dict(zip(pairs.kinds, counts, strict=True)),
-    }
+    return pairs, DesignSummary(
+        design=config.test.design,
+        seed=config.test.seed,
+        n_repeated=len(drawn) - len(pairs),
+        n_targets=len(np.unique(pairs.target)),
+        n_of_kind=dict(zip(pairs.kinds, counts, strict=True)),
+    )
 
 
 def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:

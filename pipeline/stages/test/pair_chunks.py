@@ -20,7 +20,8 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.methods import METHODS, PairTests
 from datamodels_inf.targets import Target, prepare_targets
 from pipeline.config import Config
-from pipeline.stages.inputs import Data, Fitted, progress_bar
+from pipeline.progress import progress_bar
+from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test.premise import Testable
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 

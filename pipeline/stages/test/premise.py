@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.exchangeability import Check, ExchangeabilityReport, check_exchangeable
+from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.methods import METHODS
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
@@ -26,7 +26,6 @@ REMEDIES = {
     "Complements": KEEP_ONE,
     "Complements of fit rows": KEEP_ONE,
 }
-SWAPS = {"swap", "swap-exact"}
 
 
 def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
@@ -49,9 +48,14 @@ def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
             "set test.allow_unexchangeable = true to go on all the same."
         )
     drift = report.found("the given order")
-    if drift and config.test.order == "given" and SWAPS & set(config.test.method):
+    if drift and _trusts_order(config):
         raise BadInputError(f'test.order = "given" needs rows of one law, but {drift[0]}; set test.order = "permuted".')
     return report
+
+
+def _trusts_order(config: Config) -> bool:
+    """Whether a method compares the rows of one half with those of the other, as they were given."""
+    return config.test.order == "given" and any(METHODS[name].compares_halves for name in config.test.method)
 
 
 def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
@@ -59,7 +63,7 @@ def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
     if not config.test.allow_unexchangeable:
         return ""
     found = [*report.reasons, *(f"{words} (pairs across classes)" for words in report.found("tests across classes"))]
-    if config.test.order == "given" and SWAPS & set(config.test.method):
+    if _trusts_order(config):
         found += report.found("the given order")
     return "; ".join(found)
 
@@ -69,13 +73,3 @@ def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels
     if config.test.allow_unexchangeable or labels is None:
         return lambda pairs: np.ones(len(pairs), np.bool_)
     return lambda pairs: report.testable(pairs, labels.train_labels)
-
-
-def summary_of(report: ExchangeabilityReport) -> dict[str, Any]:
-    """For a manifest."""
-    return asdict(report)
-
-
-def report_of(summary: Mapping[str, Any]) -> ExchangeabilityReport:
-    """What `summary_of` wrote."""
-    return ExchangeabilityReport(**{**summary, "checks": tuple(Check(**check) for check in summary["checks"])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,43 +12,55 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.test import designs
-from pipeline.stages.test.premise import Testable, check_premise, summary_of, testable_pairs
+from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
+from pipeline.summaries import TestSummary
 
-VERSION = 3
-
-
-def settings(config: Config) -> dict[str, Any]:
-    """What makes p-values. The level and the correction only decide which of them are findings: the report's part."""
-    names = ("method", "tau", "order", "allow_unexchangeable")
-    return {**designs.settings(config.test), **{f"test.{name}": getattr(config.test, name) for name in names}}
+VERSION = 4
 
 
-def run(run: Run) -> dict[str, Any]:
+def left_out(config: Config) -> dict[str, str]:
+    """What makes no difference to p-values."""
+    return {
+        "source": "the key of the download stage holds it",
+        "fit": "the key of the fit stage holds it",
+        **dict.fromkeys(("robustness", "report"), "a test does not depend on it"),
+        **dict.fromkeys(("test.alpha", "test.correction"), "decides what is a finding, in the report"),
+        "test.chunk_pairs": "how many pairs are tested between two savings, each the same",
+        **designs.left_out(config.test),
+    }
+
+
+def instead(config: Config) -> dict[str, Any]:
+    return designs.content(config.test)
+
+
+def run(run: Run) -> TestSummary:
+    """Write design.parquet and tests.parquet."""
     from pipeline.stages.test.pair_chunks import PairChunks
     from pipeline.stages.test.tests_table import write_design, write_tests
 
     config, data, fitted, out = run.config, run.data, run.fitted, run.out
     masks = check_premise(config, data)
-    pairs, facts = designs.draw_design(config, data, fitted)
+    pairs, design = designs.draw_design(config, data, fitted)
     testable = testable_pairs(config, masks, data.labels)
     n_untested = _count_untested(pairs, testable, run.say)
     write_design(out / "design.parquet", pairs)
     tests = PairChunks(config, data, fitted, pairs, testable, run.unfinished, run.n_threads, run.quiet, run.say)
     chunks = tests.run()
     notes = write_tests(out / "tests.parquet", pairs, chunks, config.test.method, data.labels)
-    return {
-        "n_tests": len(pairs),
-        "n_untested": n_untested,
-        "methods": list(config.test.method),
-        "design": facts,
-        "notes": notes,
-        "tau_x": 0.0,
-        "mask_law": masks.law,
-        "mask_proportion": masks.proportion,
-        "exchangeable": masks.ok,
-        "exchangeability_reasons": list(masks.reasons),
-        "masks": summary_of(masks),
-    }
+    return TestSummary(
+        n_tests=len(pairs),
+        n_untested=n_untested,
+        methods=tuple(config.test.method),
+        design=design,
+        notes=notes,
+        tau_x=0.0,
+        mask_law=masks.law,
+        mask_proportion=masks.proportion,
+        exchangeable=masks.ok,
+        exchangeability_reasons=masks.reasons,
+        masks=masks,
+    )
 
 
 def _count_untested(pairs: Pairs, testable: Testable, say: Callable[[str], object]) -> int:
@@ -67,10 +79,4 @@ def _count_untested(pairs: Pairs, testable: Testable, say: Callable[[str], objec
     return count
 
 
-def describe(summary: Mapping[str, Any]) -> str:
-    left_out = f", {summary['n_untested']:,} not tested" if summary["n_untested"] else ""
-    made = summary["n_tests"] - summary["n_untested"]
-    return f"{made:,} pairs by {', '.join(summary['methods'])}{left_out}"
-
-
-STAGE = Stage("test", VERSION, ("download", "fit"), settings, run, describe)
+STAGE = Stage("test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead)

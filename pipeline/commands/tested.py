@@ -1,0 +1,167 @@
+"""A finished test stage as commands read it: families of p-values, findings with numbers and words.
+
+Nothing is run here: a stage that is not cached is asked for in one sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from datamodels_inf.contrast import Contrast
+from datamodels_inf.internal.checks import Floats
+from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.config import Config
+from pipeline.errors import BadInputError
+from pipeline.findings import MARGINAL, Family, finding_order, level_text, one_of
+from pipeline.images.image_set import Labels
+from pipeline.run import Pipeline
+from pipeline.stages.inputs import Data
+from pipeline.stages.test.premise import spoiled_tests
+from pipeline.store.cache import Result
+from pipeline.summaries import TestSummary, read_summary
+
+if TYPE_CHECKING:
+    from pyarrow import Table
+
+Row: TypeAlias = Mapping[str, Any]
+ADDED = ("pvalue_adjusted", "effect_low_selected", "effect_high_selected")
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The result of a test stage. Each method's tests are one family: the methods are not corrected for each other."""
+
+    config: Config
+    result: Result
+    labels: Labels | None
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, command: str) -> Tested:
+        """What is in the store; `command` is what to run where it is not."""
+        found: dict[str, Result] = {}
+        for name, spec in pipeline.specs():
+            if "test" in found:
+                break
+            result, reason = pipeline.store.look_up(spec, found)
+            if result is None:
+                raise BadInputError(
+                    f"the {name} stage of this configuration is not in {pipeline.store.root} ({reason}); "
+                    f"first run: {command}"
+                )
+            found[name] = result
+        return cls(pipeline.config, found["test"], Data.of(found["download"]).labels)
+
+    @cached_property
+    def summary(self) -> TestSummary:
+        """What the stage says of its result."""
+        return read_summary(self.result, TestSummary)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return self.summary.methods
+
+    @property
+    def warning(self) -> str:
+        """What spoils tests that the user wanted all the same."""
+        return spoiled_tests(self.config, self.summary.masks)
+
+    @cached_property
+    def families(self) -> dict[str, Family]:
+        """The p-values of each method, in the order of the tests."""
+        from pyarrow import parquet
+
+        table = parquet.read_table(self.result.folder / "tests.parquet", columns=["pvalue"])
+        pvalues = table["pvalue"].to_numpy().reshape(len(self.methods), self.summary.n_tests)
+        return {name: Family(own, self.config.test) for name, own in zip(self.methods, pvalues, strict=True)}
+
+    @property
+    def promise(self) -> str:
+        """What a finding means, as the end of a sentence."""
+        test = self.config.test
+        beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
+        correction = CORRECTIONS[test.correction]
+        rate = correction.controls == "FDR"
+        what = f"at a false discovery rate of {test.alpha:g}" if rate else f"at a family-wise error of {test.alpha:g}"
+        return f"influence their target differently{beyond}, {what} ({correction.title})"
+
+    def intervals(self, method: str) -> str:
+        """What the two intervals of a finding promise, in one line."""
+        level = self.families[method].level
+        rate = CORRECTIONS[self.config.test.correction].controls == "FDR"
+        text = level_text(level).replace(" ", "")
+        whom = f"As a finding ({text})" if level > MARGINAL else "It holds for findings too"
+        what = "the expected share of findings whose interval misses" if rate else "the chance that any interval misses"
+        dependence = CORRECTIONS[self.config.test.correction].dependence
+        most = f"{what} the effect is at most {self.config.test.alpha:g}, {dependence}"
+        return f"95% interval: for a pair named in advance. {whom}: {most}"
+
+    def findings(self, method: str) -> list[dict[str, Any]]:
+        """The rows of one method's findings, in the order of their `number`, with what makes them findings."""
+        rows = list(self._found_rows(method))
+        columns = (np.array([row[name] for row in rows]) for name in ("pvalue", "effect", "target", "i", "j"))
+        return [{"number": k, **rows[place]} for k, place in enumerate(finding_order(*columns).tolist(), start=1)]
+
+    def _found_rows(self, method: str) -> Iterator[dict[str, Any]]:
+        """Read a group of rows at a time: there may be millions of tests."""
+        from pyarrow import parquet
+
+        family = self.families[method]
+        start = -self.methods.index(method) * self.summary.n_tests  # Of the method's own tests, the first is 0.
+        file = parquet.ParquetFile(self.result.folder / "tests.parquet")
+        for group in range(file.num_row_groups):
+            own = np.arange(start, start + file.metadata.row_group(group).num_rows)
+            start += len(own)
+            inside = (own >= 0) & (own < self.summary.n_tests)
+            wanted = np.zeros(len(own), np.bool_)
+            wanted[inside] = family.found[own[inside]]
+            if wanted.any():
+                adjusted = family.adjusted[own[wanted]]
+                yield from self._completed(file.read_row_group(group).filter(wanted), family, adjusted)
+
+    def _completed(self, part: Table, family: Family, adjusted: Floats) -> Iterator[dict[str, Any]]:
+        """Findings with their adjusted p-values, longer intervals and words."""
+        low, high = family.selected_intervals(*(part[name].to_numpy() for name in ("effect", "effect_se", "effect_df")))
+        added = zip(adjusted.tolist(), low.tolist(), high.tolist(), strict=True)
+        for row, values in zip(part.to_pylist(), added, strict=True):
+            whole = {**row, **dict(zip(ADDED, values, strict=True))}
+            yield {**whole, "words": f"{self._words(whole)}{_as_finding(whole, family.n_found)}"}
+
+    def classes(self, row: Row) -> set[str]:
+        """Of all images of a test: the members of i and of j, and the target."""
+        return {row["class_target"], *(self._class(m) for m in (*row["members_i"], *row["members_j"]))}
+
+    def _class(self, member: int) -> str:
+        return "" if self.labels is None else self.labels.class_names[self.labels.train_labels[member]]
+
+    def _words(self, row: Row) -> str:
+        interval = row["effect_low"], row["effect_high"]
+        effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], MARGINAL)
+        this, that = (
+            " + ".join(f"{self._class(member) or 'image'} (train {member})" for member in row[name])
+            for name in ("members_i", "members_j")
+        )
+        return effect.in_words(this, that, f"the margin on {row['class_target'] or 'image'} (target {row['target']})")
+
+    def cells(self, row: Row) -> list[str]:
+        """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group."""
+        sides = [" ".join(_named(m, self._class(m)) for m in row[name]) for name in ("members_i", "members_j")]
+        return [*sides, _named(row["target"], row["class_target"])]
+
+
+def _as_finding(row: Row, n_found: int) -> str:
+    """The interval that makes up for the selection, in the direction of the verb; nothing where it is the 95 % one."""
+    low, high = row["effect_low_selected"], row["effect_high_selected"]
+    if math.isnan(row["effect"]) or (low, high) == (row["effect_low"], row["effect_high"]):
+        return ""
+    low, high = (low, high) if row["effect"] >= 0 else (-high, -low)
+    return f"; {low:.3g} to {high:.3g} as {one_of(n_found)}"
+
+
+def _named(number: int, name: str) -> str:
+    return f"{number} ({name})" if name else str(number)

@@ -1,0 +1,181 @@
+"""Arrays of masks and margins on this disk, checked and copied into the store as bit-packed masks and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.masks import pack_rows
+from pipeline.errors import BadInputError
+from pipeline.progress import progress_bar
+from pipeline.sources.equal_masks import CHUNK_ROWS, Groups, group_by_mask
+from pipeline.sources.row_split import refuse_empty, split_rows
+from pipeline.store.files import file_digest
+from pipeline.summaries import DownloadSummary
+
+if TYPE_CHECKING:
+    from pipeline.config import Source
+    from pipeline.stages.base import Run
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a source. Masks are bits (n_train is then given) or bool; images may be missing.
+
+    completed: a bool for each row, False where its model was not trained.
+    """
+
+    masks: Path
+    margins: Path
+    n_train: int | None
+    images: Path | None
+    digests: Mapping[Path, str] = field(default_factory=dict)
+    completed: Path | None = None
+
+
+def copy_files(run: Run, files: Files) -> DownloadSummary:
+    """`copy_arrays` with a bar, and words about rows that were left out or made one."""
+    source = run.config.source
+    with progress_bar(source.fit_rows + source.held_out_rows, "model", "download", run.quiet) as advance:
+        rows = copy_arrays(source, files, run.out, advance)
+    if rows.n_unfinished:
+        run.say(f"{rows.n_unfinished:,} models are not completed ({files.completed}): left out")
+    if rows.n_repeated:
+        run.say(f"{rows.n_repeated:,} models repeat a mask: the margins of equal masks are averaged")
+    return rows
+
+
+def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int], object]) -> DownloadSummary:
+    """The first `fit_rows` and the last `held_out_rows` rows into masks.npy (bits) and margins.npy."""
+    arrays = Arrays.of(files)
+    finished = _finished_rows(files, len(arrays.masks))
+    groups = group_by_mask(arrays.bits, finished, arrays.n_train) if source.group_by_mask else Groups.single(finished)
+    what = "different masks" if source.group_by_mask else "models"
+    fit, held_out = split_rows(source, len(groups), f"{what} that are completed" if files.completed else what)
+    kept = np.concatenate([np.arange(*fit), np.arange(*held_out)])
+    n_targets, dtype = arrays.margins.shape[1], arrays.margins.dtype
+    dtype = np.result_type(dtype, np.float32) if source.group_by_mask else dtype
+    empty: list[int] = []
+    with (
+        _new(out / "masks.npy", np.dtype(np.uint8), (len(kept), (arrays.n_train + 7) // 8)) as masks_out,
+        _new(out / "margins.npy", dtype, (len(kept), n_targets)) as margins_out,
+    ):
+        for start in range(0, len(kept), CHUNK_ROWS):
+            some = kept[start : start + CHUNK_ROWS]
+            first = groups.first(some)
+            bits = np.ascontiguousarray(arrays.bits(first))
+            empty += first[~bits.any(axis=1)].tolist()
+            masks_out.write(bits.tobytes())
+            means = groups.averaged(some, arrays.finite_margins(groups.rows(some))).astype(dtype, copy=False)
+            margins_out.write(np.ascontiguousarray(means).tobytes())
+            progress(len(some))
+    refuse_empty(str(files.masks), empty)
+    return DownloadSummary(
+        n_models=len(kept),
+        n_train=arrays.n_train,
+        n_targets=n_targets,
+        masks_file="masks.npy",
+        margins_file="margins.npy",
+        fit=(0, source.fit_rows),
+        held_out=(source.fit_rows, len(kept)),
+        n_unfinished=len(arrays.masks) - len(finished),
+        n_repeated=len(finished) - len(groups),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Masks and margins as they lie in their files, checked but for the values of their rows."""
+
+    files: Files
+    masks: NDArray[Any]
+    margins: NDArray[Any]
+    n_train: int
+
+    @classmethod
+    def of(cls, files: Files) -> Arrays:
+        """Memory maps of whole and fitting files."""
+        for path, digest in files.digests.items():
+            if path.is_file() and file_digest(path) != digest:
+                raise BadInputError(f"{path} is damaged: its checksum is not that of its manifest; get the set again.")
+        masks, margins = _open(files.masks), _open(files.margins)
+        n_train = _check_masks(files, masks)
+        if margins.ndim != 2 or margins.dtype.kind != "f" or len(margins) != len(masks):
+            raise BadInputError(
+                f"{files.margins} must hold floats of shape ({len(masks)}, n_targets), one row per mask, "
+                f"but it holds {margins.dtype} of shape {margins.shape}."
+            )
+        return cls(files, masks, margins, n_train)
+
+    def bits(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The packed masks of some rows."""
+        if self.files.n_train is not None:
+            return np.asarray(self.masks[rows])
+        try:
+            return pack_rows(np.asarray(self.masks[rows]))
+        except ValueError as error:
+            raise BadInputError(f"{self.files.masks}: {error}") from error
+
+    def finite_margins(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The margins of some rows."""
+        margins = np.ascontiguousarray(self.margins[rows])
+        if not np.isfinite(margins).all():
+            raise BadInputError(f"{self.files.margins} holds a margin that is NaN or infinite; mend or drop the row.")
+        return margins
+
+
+def _finished_rows(files: Files, n_models: int) -> NDArray[np.int64]:
+    """The rows whose models were trained."""
+    if files.completed is None:
+        return np.arange(n_models)
+    completed = _open(files.completed)
+    if completed.shape != (n_models,) or completed.dtype.kind not in "bui" or not np.isin(completed, (0, 1)).all():
+        raise BadInputError(
+            f"{files.completed} must hold {n_models} booleans, one per mask, but it holds {completed.dtype} of shape "
+            f"{completed.shape}."
+        )
+    if not completed.any():
+        raise BadInputError(f"{files.completed} says that no model is completed, so that there is nothing to read.")
+    return np.flatnonzero(completed)
+
+
+def _open(path: Path) -> NDArray[Any]:
+    """A memory map; nothing is unpickled."""
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError as error:
+        raise BadInputError(f"{path} does not exist; the source is not complete.") from error
+    except (ValueError, OSError, EOFError) as error:
+        raise BadInputError(f"{path} is not a whole .npy array of numbers ({error}); get it again.") from error
+    return array
+
+
+def _check_masks(files: Files, masks: NDArray[Any]) -> int:
+    """The number of training images."""
+    if files.n_train is None:
+        if masks.ndim != 2 or masks.dtype not in (np.bool_, np.uint8):
+            raise BadInputError(
+                f"{files.masks} must hold bool of shape (n_models, n_train), "
+                f"but it holds {masks.dtype} of shape {masks.shape}."
+            )
+        return int(masks.shape[1])
+    if masks.ndim != 2 or masks.dtype != np.uint8 or masks.shape[1] != (files.n_train + 7) // 8:
+        raise BadInputError(
+            f"{files.masks} does not hold the bits of {files.n_train} images per row; make the set again."
+        )
+    return files.n_train
+
+
+@contextmanager
+def _new(path: Path, dtype: np.dtype[Any], shape: tuple[int, int]) -> Iterator[BinaryIO]:
+    """An .npy file whose rows are written one after the other: a full disk is an error then, not a dead process."""
+    with path.open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        yield file

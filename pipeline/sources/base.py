@@ -1,0 +1,61 @@
+"""What a kind of source is, and what it brings: the contract between SOURCES and the download stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import BadInputError
+from pipeline.store.files import identity
+from pipeline.summaries import DownloadSummary
+
+if TYPE_CHECKING:  # The configuration asks SOURCES which kinds there are, so it cannot be imported here.
+    from pipeline.config import Config, Source
+    from pipeline.stages.base import Run
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """Rows that are in the store, and the file or folder of their images, if there are any."""
+
+    rows: DownloadSummary
+    images: Path | None
+
+
+def content_of_images(path: Path | None) -> Any:
+    """What tells the content of a file or folder of images or labels from another; None where none is given."""
+    if path is None:
+        return None
+    if not path.exists():
+        raise BadInputError(f"{path} does not exist; give a folder or file of images or labels.")
+    return identity(path)
+
+
+def _no_problem(source: Source) -> str:
+    return ""
+
+
+def _no_weights(source: Source) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class SourceKind:
+    """One kind of source.
+
+    title: in a few words. settings: those of `[source]` that are of this kind; a setting that no kind claims is of all.
+    left_out: which of them do not enter the stage's key as they stand, with the reason. content: what enters instead,
+    known before a row is read. bring: puts the rows into the store. problem: what is wrong with `[source]`, or nothing.
+    brings_weights: whether weights come with it.
+    """
+
+    name: str
+    title: str
+    settings: tuple[str, ...]
+    content: Callable[[Config], dict[str, Any]]
+    bring: Callable[[Run], Arrived]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    problem: Callable[[Source], str] = _no_problem
+    brings_weights: Callable[[Source], bool] = _no_weights

@@ -1,0 +1,51 @@
+"""MadryLab's released data: an S3 bucket whose requester pays (DATA.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.sources.base import Arrived, SourceKind
+from pipeline.sources.network_content import LEFT_OUT, content, weights_needed
+
+if TYPE_CHECKING:
+    from pipeline.config import Config
+    from pipeline.sources.fetch_plan import Remotes
+    from pipeline.stages.base import Run
+
+USD_PER_GB = 0.09
+NAMES = "train_masks_{}pct.npy", "test_margins_{}pct.npy", "test_{}pct.pt"
+FOLDERS = "data", "data", "datamodels"
+
+
+def _bring(run: Run) -> Arrived:
+    from pipeline.sources.network import bring
+
+    return bring(run, lambda: _remotes(run.config))
+
+
+def _remotes(config: Config) -> Remotes:
+    from pipeline.sources.fetch_plan import Remotes
+    from pipeline.sources.remote.fetch import CONNECTIONS
+    from pipeline.sources.remote.s3 import Place, S3Object, make_client
+
+    source = config.source
+    place = Place(source.bucket, source.endpoint_url, source.region)
+    client = make_client(place, CONNECTIONS)
+
+    def keys(percent: object) -> list[str]:
+        return [f"{source.prefix}/{folder}/{name.format(percent)}" for folder, name in zip(FOLDERS, NAMES, strict=True)]
+
+    known = f"known keys are {', '.join(keys('{10,20,50,75}'))}"
+    masks, margins, weights = (S3Object(client, place, key, known) for key in keys(source.percent))
+    return Remotes(masks, margins, weights if weights_needed(config) else None, usd_per_gb=USD_PER_GB)
+
+
+SOURCE = SourceKind(
+    "madrylab",
+    "the released data, from S3",
+    ("bucket", "prefix", "endpoint_url", "region", "percent", "images", "mirrors"),
+    content,
+    _bring,
+    left_out={**LEFT_OUT, "region": "where the bucket is, not what it holds"},
+    brings_weights=lambda source: True,
+)

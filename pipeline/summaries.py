@@ -1,0 +1,224 @@
+"""What each stage says of its result: written into its manifest, and read by the stages after it.
+
+What a stage does not say is left out of the manifest, and is the default when it is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from datamodels_inf.exchangeability import ExchangeabilityReport
+from pipeline.errors import BadInputError
+from pipeline.store.cache import Result
+
+Interval: TypeAlias = tuple[int, int]
+"""Rows from the first to before the second."""
+
+
+class Summary(BaseModel):
+    """Of one stage; `describe` says it in a few words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    def describe(self) -> str:
+        """For the line that a run prints."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        """For the manifest."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+S = TypeVar("S", bound=Summary)
+
+
+def read_summary(result: Result, kind: type[S]) -> S:
+    """What a stage said of its result, from its manifest."""
+    try:
+        return kind.model_validate(result.summary)
+    except ValidationError as error:
+        raise BadInputError(
+            f"{result.folder / 'manifest.json'} does not say what it should; remove this folder and run again."
+        ) from error
+
+
+class DownloadSummary(Summary):
+    """Where the rows are, and which of them are for what.
+
+    masks_file, margins_file, weights: relative to the stage's folder. fit, held_out, coding: rows of these files; no
+    rows for the fit if only weights are loaded, and then those of `coding` tell what the weights multiply. columns:
+    the targets whose margins were kept, None for all. n_unfinished, n_repeated: models left out, and made one with
+    another of the same mask. outside: files beside the folder that it points at, with checksums of the rows used.
+    """
+
+    n_models: int
+    n_train: int
+    n_targets: int
+    masks_file: str
+    margins_file: str
+    fit: Interval
+    held_out: Interval
+    coding: Interval = (0, 0)
+    columns: tuple[int, ...] | None = None
+    weights: str | None = None
+    n_unfinished: int = 0
+    n_repeated: int = 0
+    outside: Mapping[str, Any] = {}
+    has_images: bool = False
+
+    def describe(self) -> str:
+        return f"{self.n_models:,} models × {self.n_train:,} images, {self.n_targets:,} targets"
+
+
+class TargetQuality(BaseModel):
+    """R² and rank correlation on held-out models, one entry a target; None where they are not defined."""
+
+    targets: tuple[int, ...]
+    r2: tuple[float | None, ...]
+    spearman: tuple[float | None, ...]
+
+
+class CalibrationSummary(BaseModel):
+    """Of scores from a file: what they were multiplied with and shifted by, and R² on the fit rows; by target."""
+
+    targets: tuple[int, ...]
+    scale: tuple[float | None, ...]
+    bias: tuple[float | None, ...]
+    r2_before: tuple[float | None, ...]
+    r2_after: tuple[float | None, ...]
+
+
+class FitSummary(Summary):
+    """coding: what the weights multiplied in the file, with the errors that decided it and on how many models; "mask"
+    where they were fitted here. gap_…: relative duality gaps, where they were. n_lambda_at_end: targets whose best λ
+    is the smallest tried.
+    """
+
+    coding: Literal["mask", "signed"]
+    n_targets: int
+    r2_median: float | None
+    spearman_median: float | None
+    n_nonzero_median: float
+    quality: TargetQuality
+    gap_tolerance: float | None = None
+    gap_max: float | None = None
+    gap_max_on_paths: float | None = None
+    n_lambda_at_end: int | None = None
+    mse_mask: float | None = None
+    mse_signed: float | None = None
+    mse_constant: float | None = None
+    coding_rows: int | None = None
+    calibration: CalibrationSummary | None = None
+    n_constant_scores: int | None = None
+
+    def describe(self) -> str:
+        quality = "unknown" if self.r2_median is None else f"{self.r2_median:.2f}"
+        return f"{self.n_targets:,} targets, median held-out R² {quality}"
+
+
+class DesignSummary(BaseModel):
+    """n_repeated: pairs that were drawn twice and are tested once."""
+
+    design: str
+    seed: int
+    n_repeated: int
+    n_targets: int
+    n_of_kind: Mapping[str, int]
+
+
+class TestSummary(Summary):
+    """n_tests: pairs of each method, with the n_untested that the law of the masks does not allow. notes: by method,
+    how many rows have which. masks: the check of the premise in full.
+    """
+
+    __test__ = False  # Not a test case of pytest's.
+
+    n_tests: int
+    n_untested: int
+    methods: tuple[str, ...]
+    design: DesignSummary
+    notes: Mapping[str, Mapping[str, int]]
+    tau_x: float
+    mask_law: str
+    mask_proportion: float
+    exchangeable: bool
+    exchangeability_reasons: tuple[str, ...]
+    masks: ExchangeabilityReport
+
+    @property
+    def n_made(self) -> int:
+        """Pairs that were tested."""
+        return self.n_tests - self.n_untested
+
+    def describe(self) -> str:
+        left_out = f", {self.n_untested:,} not tested" if self.n_untested else ""
+        return f"{self.n_made:,} pairs by {', '.join(self.methods)}{left_out}"
+
+
+class FeaturesSummary(Summary):
+    """Of the network whose features say which images look alike."""
+
+    n_train: int
+    n_features: int
+    steps: int
+
+    def describe(self) -> str:
+        return f"{self.n_features:,} features of {self.n_train:,} images"
+
+
+class LookAlikesSummary(BaseModel):
+    """The images nearest to one, how far they are, which are all but copies, and how far images are typically."""
+
+    images: tuple[int, ...]
+    distances: tuple[float, ...]
+    near_copies: tuple[int, ...]
+    typical: float
+
+
+class AgreementSummary(BaseModel):
+    """How far n re-runs agree with the original; None where that is not defined."""
+
+    n: int
+    same_sign: float | None
+    effects: float | None
+    pvalues: float | None
+
+
+class CaseSummary(BaseModel):
+    """A pair that was tested again: the number of its finding (None: the user's own), look-alikes of "i", of "j" and
+    of targets ("target 7"), and the agreement of each role.
+    """
+
+    finding: int | None
+    i: int
+    j: int
+    targets: tuple[int, ...]
+    near: Mapping[str, LookAlikesSummary]
+    agreement: Mapping[str, AgreementSummary]
+
+
+class RobustnessSummary(Summary):
+    """split: findings of the first half of the held-out models, tested again on the second."""
+
+    method: str
+    metric: str
+    split: bool
+    n_held_out: int
+    n_tests: int
+    cases: tuple[CaseSummary, ...]
+
+    def describe(self) -> str:
+        return f"{len(self.cases)} pairs made again by {self.method}, {self.n_tests:,} tests"
+
+
+class ReportSummary(Summary):
+    """n_findings: by method."""
+
+    n_tests: int
+    n_findings: Mapping[str, int]
+
+    def describe(self) -> str:
+        return ", ".join(f"{count} findings by {method}" for method, count in self.n_findings.items())
