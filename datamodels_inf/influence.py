@@ -1,0 +1,292 @@
+"""The influence of one training image on one target, with an error bar: a debiased datamodel (METHOD 12).
+
+A mask x of size S holds some of d images. Whatever predictor θ̂, b was made from other rows, with e = y − b − xᵀθ̂,
+centred over the n tested rows, and κ = mean of S(d − S)/d²,
+
+    Δ̂_i = θ̂_i − mean_{j≠i} θ̂_j + (1/n)·Σ_m g_mi / κ,    g_mi = (x_mi − S_m/d)·e_m,    SE_i = sd(g_i)/(√n·κ)
+
+estimates Δ_i = mean_{j≠i} Δ_ij, Δ_ij = E[y | i in, j out] − E[y | i out, j in]: training on image i *instead of an
+average other image*. This holds for masks of a fixed size, where it is E[y | i in] − E[y | i out], as for independent
+coins, and for any law that treats all images alike. θ̂ only takes noise out: with a good one SE is smaller, with a bad
+one the interval is as honest. It must not have seen the tested rows.
+
+Sums over masks are of whole numbers (`internal/whole_sums`), so that any tiling and any number of threads give the same
+bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
+
+from datamodels_inf.contrast import effect_interval
+from datamodels_inf.datamodel import Datamodel, Masks
+from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_number, some_of
+from datamodels_inf.internal.threads import in_threads
+from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers, column_sums, row_sums
+from datamodels_inf.masks import PackedMasks, check_indices
+
+FEWEST_MODELS = 3
+BLOCK = 16
+"""Targets that the kernels take together."""
+GB = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """Of `images` on one target, one entry each.
+
+    estimate: Δ̂, in units of the margin. standard_error: infinite for an image that all tested models saw, or none.
+    n: tested models. confidence: of `interval`.
+    """
+
+    images: Ints
+    estimate: Floats
+    standard_error: Floats
+    n: int
+    confidence: float
+
+    @cached_property
+    def interval(self) -> tuple[Floats, Floats]:
+        """(low, high): Δ̂ ∓ t·SE, t a quantile of Student's law with n − 1 degrees of freedom."""
+        return effect_interval(self.estimate, self.standard_error, np.full(1, self.n - 1.0), self.confidence)
+
+    @cached_property
+    def pvalue(self) -> Floats:
+        """Of Δ_i = 0, two-sided: asymptotic, see `influence`."""
+        return influence_pvalue(self.estimate, self.standard_error, self.n)
+
+
+def influence_pvalue(estimate: NDArray[Any], standard_error: NDArray[Any], n: int) -> Floats:
+    """2·P(T ≥ |estimate/standard_error|), T of Student's law with n − 1 degrees of freedom; 1 where nothing is known.
+
+    >>> influence_pvalue(np.array([0.0, 1.96, 3.0]), np.array([0.0, 1.0, np.inf]), 10**6).round(3)
+    array([1.  , 0.05, 1.  ])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(estimate.astype(np.float64)) / standard_error
+    return np.where(np.isnan(z), 1.0, 2.0 * stdtr(n - 1.0, -z))
+
+
+def influence(
+    masks: Masks,
+    margins: ArrayLike,
+    *,
+    theta: ArrayLike,
+    bias: float = 0.0,
+    images: ArrayLike | None = None,
+    confidence: float = 0.95,
+    threads: int = 1,
+) -> Influence:
+    """How much training on each image, instead of an average other one, changes the margin on a target.
+
+    Parameters
+    ----------
+    masks : (n, d) masks of the tested models, bit-packed or bool; 1 where a model was trained on an image.
+    margins : (n,) the target's margin of each of these models.
+    theta, bias : predictions are bias + maskᵀtheta. LASSO weights, or anybody's scores on the scale of the margins;
+        zeros are allowed. Made without the tested rows.
+    images : which images to answer for; all if None.
+    confidence : of the intervals, for an image named in advance.
+    threads : change nothing but the time.
+
+    Returns
+    -------
+    Influence with `estimate`, `standard_error`, `interval` and `pvalue`, one entry per image.
+
+    The p-value is asymptotic in n. Measured under the null (tests/validity/test_influence.py): from n = 300 on, with
+    margins as of trained models, true to its level down to 1e-6; with few models and a small share of ones (n·γ below
+    about 100) it is too small in the far tail.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.permuted(np.tile(np.arange(20) < 10, (500, 1)), axis=1)
+    >>> margins = masks[:, 3] - 0.5 * masks[:, 7] + 0.3 * rng.standard_normal(500)
+    >>> found = influence(masks, margins, theta=np.zeros(20))
+    >>> np.flatnonzero(found.pvalue < 1e-4), found.estimate[[3, 7]].round(1)
+    (array([3, 7]), array([ 1. , -0.6]))
+    """
+    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    law = MaskLaw.of(packed)
+    check_fraction("confidence", confidence)
+    weight = _vector("theta", theta, packed.n_train)
+    e = residuals(packed, margins, weight, bias, threads)[None]
+    everything = np.arange(packed.n_train)
+    chosen = everything if images is None else check_indices("images", np.asarray(images), packed.n_train)
+    some, place = _only(packed, chosen)
+    sums = [column_sums(some, values[0], threads)[place, None] for values in (e, *law.squares(e))]
+    counts = column_sums(some, np.ones(packed.n_models), threads)[place]
+    estimate, error = law.estimates(e, counts, sums, weight[None, chosen], weight.sum(keepdims=True))
+    return Influence(chosen, estimate[0], error[0], packed.n_models, confidence)
+
+
+def residuals(masks: PackedMasks, margins: ArrayLike, theta: ArrayLike, bias: float, threads: int) -> Floats:
+    """e = y − b − xᵀθ̂ of each row, centred."""
+    y = _vector("margins", margins, masks.n_models)
+    weight = _vector("theta", theta, masks.n_train)
+    return np.asarray(_centred((y - check_number("bias", bias) - row_sums(masks, weight, threads))[None])[0])
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasTile:
+    """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k]."""
+
+    targets: range
+    estimate: Floats
+    standard_error: Floats
+    n: int
+
+    @property
+    def pvalue(self) -> Floats:
+        """As in `Influence`."""
+        return influence_pvalue(self.estimate, self.standard_error, self.n)
+
+
+def influence_atlas(
+    masks: Masks,
+    margins: NDArray[np.floating[Any]],
+    datamodel: Datamodel,
+    *,
+    memory_gb: float = 2.0,
+    threads: int = 1,
+    start: int = 0,
+) -> Iterator[AtlasTile]:
+    """`influence` of all images on all targets of `datamodel`, some targets at a time, from target `start` on.
+
+    margins : (n, n_targets), of the tested models; may be a memory map, of which a tile is read.
+    memory_gb : what tiles, masks and work may take together; at least one block of 16 targets is held.
+
+    The masks are transposed once, and 16 targets are summed in one pass over them: 10,000 masks × 50,000 images take
+    about 0.15 s of one core for these 16.
+    """
+    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    if packed.n_train != datamodel.n_train:
+        raise ValueError(
+            f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {packed.n_train}."
+        )
+    if np.shape(margins) != (packed.n_models, datamodel.n_targets):
+        raise ValueError(
+            f"`margins` must have shape ({packed.n_models}, {datamodel.n_targets}), one row a mask and one column a "
+            f"target, got {np.shape(margins)}."
+        )
+    if not memory_gb > 0.0:
+        raise ValueError(f"`memory_gb` must be above 0, got {memory_gb}.")
+    atlas = _Atlas(packed, margins, datamodel.in_mask_coding(), threads)
+    size = tile_targets(packed.n_models, packed.n_train, memory_gb, threads)
+    starts = range(start, datamodel.n_targets, size)
+    return (atlas.tile(range(first, min(first + size, datamodel.n_targets))) for first in starts)
+
+
+def tile_targets(n: int, d: int, memory_gb: float, threads: int) -> int:
+    """How many targets a tile of `influence_atlas` has: a multiple of 16."""
+    masks = 2 * n * d / 8
+    work = threads * BLOCK * (n + d) * 8 * 6
+    a_target = 8 * (2 * d + n)
+    return BLOCK * max(1, int((memory_gb * GB - masks - work) // (BLOCK * a_target)))
+
+
+@dataclass(frozen=True, eq=False)
+class MaskLaw:
+    """What the estimate needs of the sizes of masks. share: S/d of each row. kappa: mean of S(d − S)/d²."""
+
+    share: Floats
+    kappa: float
+    d: int
+
+    @classmethod
+    def of(cls, masks: PackedMasks) -> MaskLaw:
+        """Refuses masks that tell nothing."""
+        n, d = masks.shape
+        if n < FEWEST_MODELS or d < 2:
+            raise ValueError(f"`masks` must have at least {FEWEST_MODELS} rows and 2 columns, got {n} and {d}.")
+        share = masks.row_sums() / d
+        kappa = float(np.mean(share * (1.0 - share)))
+        if kappa == 0.0:
+            raise ValueError("`masks` must not all be empty or full: no image is ever in one and out of another.")
+        return cls(share, kappa, d)
+
+    def squares(self, e: Floats) -> list[Floats]:
+        """(1 − 2S/d)·e², whose column sums SE needs; nothing where S = d/2, and (x − ½)² is ¼ for either x."""
+        lean = 1.0 - 2.0 * self.share
+        return [lean * e**2] if lean.any() else []
+
+    def estimates(
+        self, e: Floats, counts: Ints | Floats, sums: list[Floats], theta: Floats, total: Floats
+    ) -> tuple[Floats, Floats]:
+        """(Δ̂, SE), each (T, images), from column sums of e and of `squares`, each (images, T).
+
+        e: (T, n), centred. counts: models that saw each image. theta: (T, images); total: (T,), Σ_j θ̂_j of all images.
+        """
+        n = len(self.share)
+        g = sums[0].T - (self.share * e).sum(axis=1)[:, None]
+        g2 = (self.share * e**2 * self.share).sum(axis=1)[:, None]
+        if len(sums) > 1:
+            g2 = g2 + sums[1].T
+        estimate = theta - (total[:, None] - theta) / (self.d - 1.0) + g / (n * self.kappa)
+        variance = np.maximum(g2 - g**2 / n, 0.0) / (n - 1.0)
+        error = np.sqrt(variance / n) / self.kappa
+        error[:, (counts == 0) | (counts == n)] = np.inf
+        return estimate, error
+
+
+class _Atlas:
+    """Masks ready for sums, and the targets they are to be made for."""
+
+    def __init__(
+        self, masks: PackedMasks, margins: NDArray[np.floating[Any]], datamodel: Datamodel, threads: int
+    ) -> None:
+        self.law = MaskLaw.of(masks)
+        self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
+        self.margins, self.datamodel, self.threads = margins, datamodel, threads
+
+    def tile(self, targets: range) -> AtlasTile:
+        """A thread takes 16 targets at a time, all of its own."""
+        n, d = len(self.law.share), self.law.d
+        margins = np.ascontiguousarray(self.margins[:, targets.start : targets.stop])
+        _check_finite(margins, targets)
+        estimate, error = np.empty((2, len(targets), d))
+
+        def block(first: int) -> None:
+            some = slice(first, min(first + BLOCK, len(targets)))
+            own = slice(targets.start + some.start, targets.start + some.stop)
+            theta = np.ascontiguousarray(self.datamodel.weight[:, own].T, np.float64)
+            predicted = self.rows.sums(WholeNumbers.of(theta.T)).T
+            y = np.ascontiguousarray(margins[:, some].T, np.float64)
+            e = _centred(y - self.datamodel.bias[own, None] - predicted)
+            sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
+            found = self.law.estimates(e, self.columns.counts, sums, theta, theta.sum(axis=1))
+            estimate[some], error[some] = found
+
+        in_threads(block, range(0, len(targets), BLOCK), self.threads)
+        return AtlasTile(targets, estimate, error, n)
+
+
+def _centred(e: Floats) -> Floats:
+    """Minus the mean of each row; rows lie in one piece, so that each is summed the same way whatever is beside it."""
+    return np.asarray(np.ascontiguousarray(e) - np.ascontiguousarray(e).mean(axis=1, keepdims=True))
+
+
+def _only(masks: PackedMasks, images: Ints | NDArray[np.intp]) -> tuple[PackedMasks, NDArray[np.intp]]:
+    """The bytes that hold `images`, and where these are then."""
+    if 8 * len(images) >= masks.n_train:
+        return masks, images
+    used, position = np.unique(images >> 3, return_inverse=True)
+    return PackedMasks(masks.bits[:, used], 8 * len(used)), 8 * position + (images & 7)
+
+
+def _vector(name: str, values: ArrayLike, count: int) -> Floats:
+    array = as_array(name, values).astype(np.float64)
+    if array.shape != (count,) or not np.isfinite(array).all():
+        raise ValueError(f"`{name}` must be {count} finite numbers, but its shape is {array.shape} or one is NaN.")
+    return array
+
+
+def _check_finite(margins: NDArray[np.floating[Any]], targets: range) -> None:
+    wrong = np.flatnonzero(~np.isfinite(margins).all(axis=0))
+    if wrong.size:
+        raise ValueError(f"`margins` must be finite, but those of target {some_of(wrong + targets.start)} are not.")
