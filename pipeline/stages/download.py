@@ -77,7 +77,7 @@ def _copy(run: Run, files: Files) -> dict[str, Any]:
 def _fetch(run: Run) -> dict[str, Any]:
     """Fetch the missing rows into the mirrors of the store; the stage's folder only points at them."""
     from pipeline.sources.network import check_digests, find_remotes, make_plan, make_whole_plan
-    from pipeline.sources.remote.objects import RemoteError
+    from pipeline.sources.remote.failures import RemoteError
 
     config, out, home = run.config, run.out, run.store / "objects"
     try:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.sources.remote.objects import Identity, NotRangedError, RemoteError, RemoteObject, fetch
+from pipeline.sources.remote.failures import CutShortError, NotRangedError, RemoteError
+from pipeline.sources.remote.objects import Identity, RemoteObject, fetch, rows_patience
+from pipeline.sources.remote.patience import persist
 
 LONGEST_HEADER = 1 << 16
 
@@ -24,6 +26,7 @@ class Header:
 
     @property
     def row_bytes(self) -> int:
+        """Of one row in the file."""
         return self.n_columns * self.dtype.itemsize
 
 
@@ -64,7 +67,18 @@ def first_bytes(remote: RemoteObject, count: int) -> bytes:
     try:
         return b"".join(fetch(remote, 0, count, count, lambda n: None))
     except NotRangedError:
-        return b"".join(remote.stream_whole(count))
+        return persist(
+            lambda: _start_of_whole(remote, count),
+            rows_patience(),
+            lambda reason: f"{remote.name} could not be read ({reason}); run the command again later.",
+        )
+
+
+def _start_of_whole(remote: RemoteObject, count: int) -> bytes:
+    content = b"".join(remote.stream_whole(count))
+    if len(content) < count:
+        raise CutShortError(f"it ended after {len(content)} bytes")
+    return content
 
 
 def _header_length(start: bytes) -> int | None:
