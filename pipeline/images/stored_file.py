@@ -16,8 +16,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from pipeline.errors import BadInputError
-from pipeline.images.cifar10 import CLASS_NAMES
 from pipeline.images.checksums import Known, images_checksum
+from pipeline.images.cifar10 import CLASS_NAMES
 from pipeline.images.image_set import ImageSet
 from pipeline.store.files import file_digest, whole_file
 
