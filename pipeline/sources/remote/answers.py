@@ -22,6 +22,7 @@ class Version:
 
     @classmethod
     def of(cls, response: requests.Response) -> Version:
+        """As the headers tell; the size is that of the object, also where only a range of it was sent."""
         headers = response.headers
         size = _content_range(response)[1] if response.status_code == 206 else headers.get("Content-Length", "")
         return cls(size, headers.get("ETag", ""), headers.get("Last-Modified", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -41,10 +41,7 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     if length > len(start):
         start = first_bytes(remote, length)
     try:
-        stream = io.BytesIO(start[:length])
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(stream, max_header_size=LONGEST_HEADER)
+        shape, fortran, dtype = read_fields(io.BytesIO(start[:length]))
     except (ValueError, EOFError) as error:
         raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.") from error
     if len(shape) != 2 or fortran or dtype.hasobject:
@@ -60,6 +57,13 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
             "nothing can be done about it here."
         )
     return header
+
+
+def read_fields(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is in Fortran's order, and dtype; the stream stands at the first row then."""
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(stream, max_header_size=LONGEST_HEADER)
 
 
 def first_bytes(remote: RemoteObject, count: int) -> bytes:

@@ -26,19 +26,20 @@ class Identity:
 
 
 class RemoteObject(Protocol):
-    """`stream` yields the bytes start..stop−1 in pieces of at most `length` and may stop short; `fetch` is what checks.
-
-    `stream_whole` yields the bytes from the first to stop−1, without asking for a range.
-    """
+    """What a kind of server must be able to do; each may raise a `TransientError` or a `RemoteError`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What messages call it."""
 
-    def identify(self) -> Identity: ...
+    def identify(self) -> Identity:
+        """Size and tag; later answers of another version are a `ChangedError`."""
 
-    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]: ...
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
+        """The bytes start..stop−1 in pieces of at most `length`; it may stop short, `fetch` is what checks."""
 
-    def stream_whole(self, stop: int) -> Iterator[bytes]: ...
+    def stream_whole(self, stop: int) -> Iterator[bytes]:
+        """The bytes from the first to stop−1, without asking for a range."""
 
 
 def fetch(
