@@ -12,7 +12,7 @@ from pipeline.sources.remote.failures import ChangedError, RemoteError
 from pipeline.sources.remote.fetch import Need, fetch_missing
 from pipeline.sources.remote.http import HttpObject
 from pipeline.sources.remote.mirror import Mirror, Rows
-from pipeline.sources.remote.npy import read_header
+from pipeline.sources.remote.npy import first_bytes, read_header
 from pipeline.sources.remote.objects import fetch, retry_identify
 from pipeline.sources.remote.s3 import Place, S3Object, make_client
 
@@ -113,8 +113,8 @@ def test_another_version_in_one_stream_is_noticed_too(tmp_path):
         assert np.array_equal(np.load(need.mirror.file), np.load(io.BytesIO(stream.getvalue())))
 
 
-def test_a_header_from_a_server_without_ranges_is_asked_for_again(tmp_path):
-    """The first bytes in one stream break twice: an attempt more, not a traceback."""
+def test_a_header_from_a_server_without_ranges_is_asked_for_again():
+    """The first bytes in one stream break, or just end: an attempt more, not a traceback."""
     stream = io.BytesIO()
     np.save(stream, np.zeros((100, 8), np.uint8))
     wholes = []
@@ -122,16 +122,22 @@ def test_a_header_from_a_server_without_ranges_is_asked_for_again(tmp_path):
     def fault(handler, request, content):
         if handler.headers.get("Range") is None:
             wholes.append(request)
-            if len(wholes) < 3:
+            if len(wholes) == 1:
                 handler.answer(request, 200, content[:50], length=len(content))
                 handler.drop()
+                return True
+            if len(wholes) == 2:  # no length: that is all there is, as far as HTTP goes
+                handler.send_response(200)
+                handler.end_headers()
+                handler.wfile.write(content[:50])
+                handler.close_connection = True
                 return True
         handler.answer(request, 200, content)
         return True
 
     with http_server({"/a.npy": stream.getvalue()}, fault=fault) as (url, _):
         remote = HttpObject(f"{url}/a.npy")
-        assert read_header(remote, retry_identify(remote)).n_rows == 100
+        assert first_bytes(remote, 120) == stream.getvalue()[:120]
     assert len(wholes) == 3
 
 

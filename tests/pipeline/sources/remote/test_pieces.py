@@ -5,6 +5,7 @@ import time
 import pytest
 from servers import http_server
 
+import pipeline.sources.remote.http as http
 import pipeline.sources.remote.objects as objects
 from pipeline.sources.remote.failures import CutShortError, RemoteError, TooSlowError, TransientError
 from pipeline.sources.remote.http import HttpObject
@@ -67,10 +68,24 @@ def test_a_server_that_always_drips_is_borne_while_bytes_arrive():
     assert len(log.requests) > objects.ATTEMPTS
 
 
-def test_the_one_stream_of_a_server_without_ranges_is_not_cut_for_its_pace():
+def test_the_one_stream_of_a_server_without_ranges_is_not_cut_for_its_pace(monkeypatch):
+    monkeypatch.setattr(http, "PIECE", 1000)
     with http_server({"/a": CONTENT[:20_000]}, fault=dripping(1), ranges=False) as (url, log):
         assert b"".join(HttpObject(f"{url}/a", pace=PACE).stream_whole(20_000)) == CONTENT[:20_000]
     assert len(log.requests) == 1
+
+
+def test_what_happens_to_a_connection_after_the_last_byte_is_no_failure(monkeypatch):
+    monkeypatch.setattr(objects, "ATTEMPTS", 1)
+
+    class Late:
+        name = "late"
+
+        def stream(self, start, stop, length):
+            yield CONTENT[start:stop]
+            raise TooSlowError("it is too slow")
+
+    assert list(fetch(Late(), 0, 10, 10, lambda n: None)) == [CONTENT[:10]]
 
 
 def test_a_slow_reader_is_not_a_slow_server():
