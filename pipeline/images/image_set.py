@@ -36,6 +36,7 @@ class Labels:
         _check_labels("target_labels", self.target_labels, len(self.target_labels), len(self.class_names))
 
     def save(self, path: Path) -> None:
+        """Write an .npz that `load` reads."""
         save_arrays(path, {name: np.asarray(getattr(self, name)) for name in LABEL_ARRAYS})
 
     @classmethod
@@ -82,6 +83,7 @@ class ImageSet:
 
     @property
     def labels(self) -> Labels:
+        """The same without pixels."""
         return Labels(self.train_labels, self.target_labels, self.class_names)
 
 

@@ -9,17 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
+from pipeline.sources.remote.failures import CutShortError, NotRangedError
 from pipeline.sources.remote.mirror import Interval, Mirror, split, telling_a_full_disk
-from pipeline.sources.remote.objects import (
-    ATTEMPTS,
-    PIECE,
-    NotRangedError,
-    RemoteError,
-    RemoteObject,
-    TransientError,
-    fetch,
-    pause,
-)
+from pipeline.sources.remote.objects import ATTEMPTS, PIECE, RemoteObject, fetch, rows_patience
+from pipeline.sources.remote.patience import persist
 
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""
@@ -39,10 +32,12 @@ class Need:
 
     @property
     def missing(self) -> list[Interval]:
+        """The wanted rows that are not there yet."""
         return self.mirror.missing(self.wanted)
 
     @property
     def missing_bytes(self) -> int:
+        """What is to be fetched."""
         return sum(b - a for a, b in self.missing) * self.mirror.rows.raw_row_bytes
 
     @property
@@ -89,17 +84,14 @@ def fetch_ranges(need: Need, progress: Callable[[int], object]) -> None:
 
 def fetch_in_one_stream(need: Need, progress: Callable[[int], object]) -> None:
     """Read the object from its start and keep the wanted rows; a broken stream begins anew, complete rows stay."""
-    for failures in range(1, ATTEMPTS + 1):
-        try:
-            _read_through(need, progress)
-            return
-        except TransientError as error:
-            if failures == ATTEMPTS:
-                raise RemoteError(
-                    f"{need.remote.name} could not be read after {ATTEMPTS} attempts ({error}); the server serves no "
-                    "byte ranges, so each attempt begins at the start: try another server."
-                ) from error
-            pause(failures)
+    persist(
+        lambda: _read_through(need, progress),
+        rows_patience(),
+        lambda reason: (
+            f"{need.remote.name} could not be read after {ATTEMPTS} attempts ({reason}); the server serves no "
+            "byte ranges, so each attempt begins at the start: try another server."
+        ),
+    )
 
 
 def _read_through(need: Need, progress: Callable[[int], object]) -> None:
@@ -121,7 +113,7 @@ def _read_through(need: Need, progress: Callable[[int], object]) -> None:
             progress(stop - start)
             del buffer[: stop - start]
     if pieces:
-        raise TransientError("the answer ended early")
+        raise CutShortError("it ended early")
 
 
 def _discard(buffer: bytearray, count: int) -> None:

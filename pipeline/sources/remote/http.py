@@ -1,103 +1,144 @@
-"""Objects behind plain HTTP, by byte ranges where the server allows them."""
+"""Objects behind plain HTTP, by byte ranges where the server allows them: the one module that makes such requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import requests
-from urllib3.exceptions import HTTPError
+import urllib3
 
-from pipeline.sources.remote.objects import PIECE, Identity, NotRangedError, RemoteError, TransientError
+from pipeline.sources.remote.answers import Answer, Version, range_start
+from pipeline.sources.remote.failures import (
+    ChangedError,
+    NotRangedError,
+    RemoteError,
+    TransientError,
+    UnreachableError,
+)
+from pipeline.sources.remote.objects import PIECE, Identity
+from pipeline.sources.remote.patience import seconds_asked
+from pipeline.sources.remote.pieces import PACE, Pace
 
 TIMEOUT = (10.0, 30.0)
+"""Seconds to connect, and without a byte."""
 
 
 class HttpObject:
-    """A URL."""
+    """A URL; `size` is the one it must have, where that is known before it is asked.
 
-    def __init__(self, url: str, *, timeout: tuple[float, float] = TIMEOUT) -> None:
+    The first answer tells the version, and no later one may tell another.
+    """
+
+    def __init__(
+        self, url: str, *, timeout: tuple[float, float] = TIMEOUT, pace: Pace = PACE, size: int | None = None
+    ) -> None:
         self._url = url
         self._timeout = timeout
+        self._pace = pace
+        self._size = size
         self._session = requests.Session()
-        self._etag = ""
+        self._version: Version | None = None
 
     @property
     def name(self) -> str:
+        """The URL."""
         return self._url
 
     def identify(self) -> Identity:
-        with self._get({"Range": "bytes=0-0"}) as answer:
-            tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-            if answer.status_code == 206:
-                total = answer.headers.get("Content-Range", "").rpartition("/")[2]
-            else:
-                total = answer.headers.get("Content-Length", "")
-            if not total.isdigit():
+        """Size and tag, from a request for one byte."""
+        self.forget()
+        with self.ask(0, 1) as answer:
+            version = Version.of(answer.response)
+            if not version.size.isdigit():
                 raise RemoteError(
                     f'{self._url} does not say how large it is; download it by hand and use source.kind = "files".'
                 )
-            self._etag = answer.headers.get("ETag", "")
-            if answer.status_code == 206:
-                next(_pieces(answer, 1), None)  # A connection is used again once its answer is read.
-            return Identity(int(total), tag)
+            if answer.ranged:
+                next(answer.pieces(1), None)  # A connection is used again once its answer is read.
+            return Identity(int(version.size), version.etag or version.modified)
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
-        headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
-        if self._etag and not self._etag.startswith("W/"):
-            headers["If-Match"] = self._etag
-        with self._get(headers) as answer:
-            if answer.status_code != 206:
+        """The bytes start..stop−1; a `NotRangedError` where the server would send all."""
+        with self.ask(start, stop) as answer:
+            if not answer.ranged:
                 raise NotRangedError
-            _check_range(self._url, answer.headers.get("Content-Range", ""), start)
-            yield from _pieces(answer, length)
+            yield from answer.pieces(length)
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
-        with self._get({"Accept-Encoding": "identity"}) as answer:
-            left = stop
-            for piece in _pieces(answer, min(PIECE, stop)):
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
-                    return
+        """The bytes up to stop−1 of an answer that is all of the object."""
+        with self.ask(0) as answer:
+            steady = replace(answer, pace=Pace(slowest=0))  # To hang up on it would lose all that came.
+            yield from steady.pieces(min(PIECE, stop), left=stop)
+
+    def forget(self) -> None:
+        """Take the version that the next answer tells for the right one."""
+        self._version = None
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._session.close()
+
+    @contextmanager
+    def ask(self, start: int, stop: int | None = None) -> Iterator[Answer]:
+        """One request for the bytes start..stop−1, or for all from `start` on."""
+        headers = {"Accept-Encoding": "identity"}  # Sizes, tags and ranges are those of the object itself.
+        if start or stop is not None:
+            headers["Range"] = f"bytes={start}-{'' if stop is None else stop - 1}"
+        if self._version is not None and self._version.etag and not self._version.etag.startswith("W/"):
+            headers["If-Match"] = self._version.etag
+        with self._get(headers) as response:
+            ranged = response.status_code == 206
+            self._check(response, start)
+            yield Answer(response, start if ranged else 0, ranged, self._timeout[1], self._pace)
 
     def _get(self, headers: dict[str, str]) -> requests.Response:
         try:
-            answer = self._session.get(self._url, headers=headers, stream=True, timeout=self._timeout)
-        except (requests.ConnectionError, requests.Timeout) as error:
-            raise TransientError(f"no connection: {type(error).__name__}") from error
-        except requests.RequestException as error:
-            raise RemoteError(f"{self._url} cannot be requested ({error}).") from error
-        code = answer.status_code
+            response = self._session.get(self._url, headers=headers, stream=True, timeout=self._timeout)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise self._explain(error) from error
+        code, brief = response.status_code, f"it answers {response.status_code} {response.reason}"
         if code in (200, 206):
-            return answer
-        answer.close()
+            return response
+        response.close()
         if code >= 500 or code in (408, 429):
-            raise TransientError(f"the server answered {code}")
-        raise RemoteError(_refusal(self._url, code))
+            raise TransientError(brief, seconds_asked(response.headers.get("Retry-After", "")))
+        raise ChangedError(self._url) if code == 412 else RemoteError(_refusal(self._url, code), brief)
+
+    def _explain(self, error: Exception) -> Exception:
+        """Why a request got no answer."""
+        if isinstance(error, requests.ReadTimeout):
+            return TransientError(f"it sent nothing for {self._timeout[1]:g} seconds")
+        if isinstance(error, requests.ConnectionError):
+            unreachable = UnreachableError(error)
+            hung_up = bool(error.args) and isinstance(error.args[0], urllib3.exceptions.ProtocolError)
+            return TransientError(str(unreachable)) if hung_up else unreachable
+        reason = " ".join(str(error).split())[:200]
+        return RemoteError(f"{self._url} cannot be requested ({reason}).", f"it cannot be asked ({reason})")
+
+    def _check(self, response: requests.Response, start: int) -> None:
+        """Refuse an answer unread that is of other bytes, or of another object."""
+        version, ranged = Version.of(response), response.status_code == 206
+        other_size = self._size is not None and version.size not in ("", str(self._size))
+        if ranged and (range_start(response) != start or other_size):
+            found = response.headers.get("Content-Range", "")
+            raise RemoteError(
+                f"{self._url} answered with other bytes than were asked for ({found!r}); use another server.",
+                f"it answers with another part than bytes {start}- of {self._size}",
+            )
+        if other_size:
+            offer = f"offers {version.size[:20]} bytes where the archive has {self._size}"
+            raise RemoteError(f"{self._url} {offer}; use another server.", f"it {offer}")
+        if self._version is None:
+            self._version = version
+        elif version.differs(self._version):
+            raise ChangedError(self._url)
 
 
 def _refusal(url: str, code: int) -> str:
-    if code == 412:
-        return f"{url} changed while it was fetched; run the command again."
     if code in (401, 403):
         return f"{url} is refused ({code}): it needs rights that a plain request does not have; use another URL."
     if code in (404, 410):
         return f"{url} does not exist ({code}); check the URL."
     return f"{url} answered {code}; check the URL."
-
-
-def _check_range(url: str, content_range: str, start: int) -> None:
-    if not content_range.replace(" ", "").lower().startswith(f"bytes{start}-"):
-        raise RemoteError(
-            f"{url} answered with other bytes than were asked for ({content_range!r}); use another server."
-        )
-
-
-def _pieces(answer: requests.Response, length: int) -> Iterator[bytes]:
-    """The body as it was sent; unlike `iter_content`, this gives what came before the server hung up."""
-    try:
-        while piece := answer.raw.read(length, decode_content=False):
-            yield piece
-            del piece
-    except (HTTPError, OSError) as error:
-        raise TransientError(f"the connection broke: {type(error).__name__}") from error

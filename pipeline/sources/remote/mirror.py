@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
+from pipeline.sources.remote.npy import read_fields
 from pipeline.sources.remote.objects import Identity
 from pipeline.store.files import human_bytes
 
@@ -43,6 +44,7 @@ class Rows:
 
     @property
     def stored_row_bytes(self) -> int:
+        """Of one row as it is stored."""
         return int(np.prod(self.shape[1:], dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 
@@ -216,6 +218,5 @@ def _put(handle: int, content: NDArray[np.uint8], place: int) -> None:
 
 def _data_start(path: Path) -> int:
     with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        (np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0)(file)
+        read_fields(file)
         return file.tell()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from pipeline.sources.remote.objects import Identity, NotRangedError, RemoteError, RemoteObject, fetch
+from pipeline.sources.remote.failures import CutShortError, NotRangedError, RemoteError
+from pipeline.sources.remote.objects import Identity, RemoteObject, fetch, rows_patience
+from pipeline.sources.remote.patience import persist
 
 LONGEST_HEADER = 1 << 16
 
@@ -24,6 +26,7 @@ class Header:
 
     @property
     def row_bytes(self) -> int:
+        """Of one row in the file."""
         return self.n_columns * self.dtype.itemsize
 
 
@@ -38,10 +41,7 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     if length > len(start):
         start = first_bytes(remote, length)
     try:
-        stream = io.BytesIO(start[:length])
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(stream, max_header_size=LONGEST_HEADER)
+        shape, fortran, dtype = read_fields(io.BytesIO(start[:length]))
     except (ValueError, EOFError) as error:
         raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.") from error
     if len(shape) != 2 or fortran or dtype.hasobject:
@@ -59,12 +59,30 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     return header
 
 
+def read_fields(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is in Fortran's order, and dtype; the stream stands at the first row then."""
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(stream, max_header_size=LONGEST_HEADER)
+
+
 def first_bytes(remote: RemoteObject, count: int) -> bytes:
     """The first `count` bytes, also of a server that serves no ranges."""
     try:
         return b"".join(fetch(remote, 0, count, count, lambda n: None))
     except NotRangedError:
-        return b"".join(remote.stream_whole(count))
+        return persist(
+            lambda: _start_of_whole(remote, count),
+            rows_patience(),
+            lambda reason: f"{remote.name} could not be read ({reason}); run the command again later.",
+        )
+
+
+def _start_of_whole(remote: RemoteObject, count: int) -> bytes:
+    content = b"".join(remote.stream_whole(count))
+    if len(content) < count:
+        raise CutShortError(f"it ended after {len(content)} bytes")
+    return content
 
 
 def _header_length(start: bytes) -> int | None:

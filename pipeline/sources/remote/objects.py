@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+from pipeline.sources.remote.failures import CutShortError, RemoteError, TransientError
+from pipeline.sources.remote.patience import Attempts, Patience, persist
 
 PIECE = 1 << 22
 """What is read, packed and written at a time: with smaller pieces threads wait more often for each other."""
@@ -14,7 +15,6 @@ CAREFUL = 1 << 16
 """What is read at a time once a connection broke: no more is lost the next time."""
 ATTEMPTS = 7
 FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
 
 
 @dataclass(frozen=True)
@@ -25,32 +25,21 @@ class Identity:
     etag: str
 
 
-class RemoteError(Exception):
-    """A request that will not succeed by trying again: one sentence with the remedy."""
-
-
-class NotRangedError(Exception):
-    """The server answers a request for a range with the whole object."""
-
-
-class TransientError(Exception):
-    """A request that may succeed when it is tried again."""
-
-
 class RemoteObject(Protocol):
-    """`stream` yields the bytes start..stop−1 in pieces of at most `length` and may stop short; `fetch` is what checks.
-
-    `stream_whole` yields the bytes from the first to stop−1, without asking for a range.
-    """
+    """What a kind of server must be able to do; each may raise a `TransientError` or a `RemoteError`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What messages call it."""
 
-    def identify(self) -> Identity: ...
+    def identify(self) -> Identity:
+        """Size and tag; later answers of another version are a `ChangedError`."""
 
-    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]: ...
+    def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
+        """The bytes start..stop−1 in pieces of at most `length`; it may stop short, `fetch` is what checks."""
 
-    def stream_whole(self, stop: int) -> Iterator[bytes]: ...
+    def stream_whole(self, stop: int) -> Iterator[bytes]:
+        """The bytes from the first to stop−1, without asking for a range."""
 
 
 def fetch(
@@ -63,11 +52,11 @@ def fetch(
     then has the same memory, and to copy or to take fresh memory costs as much time as to pack.
     """
     kept = bytearray()
-    position, failures = start, 0
+    position = start
+    attempts = Attempts(rows_patience(), lambda reason: _unread(remote, reason), total=stop - start)
     while position < stop:
-        before = position
         try:
-            for piece in remote.stream(position, stop, min(CAREFUL, length) if failures else length):
+            for piece in remote.stream(position, stop, min(CAREFUL, length) if attempts.failures else length):
                 position += len(piece)
                 if position > stop:
                     raise RemoteError(
@@ -83,31 +72,28 @@ def fetch(
                     yield bytes(kept[:length])
                     del kept[:length]
             if position < stop:
-                raise TransientError("the answer ended early")
+                raise CutShortError("it ended")
         except TransientError as error:
-            failures = 1 if position > before else failures + 1
-            if failures >= ATTEMPTS:
-                raise RemoteError(
-                    f"{remote.name} could not be read after {ATTEMPTS} attempts ({error}); "
-                    "what is complete is kept, so run the command again later."
-                ) from error
-            pause(failures)
+            if position < stop:
+                attempts.failed(error, position - start)
     if kept:
         yield bytes(kept)
 
 
 def retry_identify(remote: RemoteObject) -> Identity:
     """Size and tag, with the same patience."""
-    for failures in range(1, ATTEMPTS + 1):
-        try:
-            return remote.identify()
-        except TransientError as error:
-            if failures == ATTEMPTS:
-                raise RemoteError(f"{remote.name} does not answer ({error}); try again later.") from error
-            pause(failures)
-    raise AssertionError("unreachable")
+    return persist(
+        remote.identify, rows_patience(), lambda reason: f"{remote.name} does not answer ({reason}); try again later."
+    )
 
 
-def pause(failures: int) -> None:
-    """Exponential back-off with jitter."""
-    time.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1)) * random.uniform(0.5, 1.0))
+def rows_patience() -> Patience:
+    """With a source of rows: there is no other, so any byte gives new hope."""
+    return Patience(ATTEMPTS, FIRST_PAUSE)
+
+
+def _unread(remote: RemoteObject, reason: str) -> str:
+    return (
+        f"{remote.name} could not be read after {ATTEMPTS} attempts ({reason}); "
+        "what is complete is kept, so run the command again later."
+    )

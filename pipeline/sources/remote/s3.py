@@ -7,9 +7,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.objects import PIECE, Identity, RemoteError, TransientError
+from pipeline.sources.remote.failures import ChangedError, RemoteError, TransientError, UnreachableError
+from pipeline.sources.remote.objects import PIECE, Identity
+from pipeline.sources.remote.patience import seconds_asked
+from pipeline.sources.remote.pieces import read_pieces
 
 TRANSIENT_CODES = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "500", "502", "503", "504"}
+UNREACHABLE = ("EndpointConnectionError", "ConnectTimeoutError")
+HUNG_UP = ("ReadTimeoutError", "ConnectionClosedError", "ResponseStreamingError")
+SILENCE = 60
+REFUSALS = (
+    (
+        {"InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "AuthFailure"},
+        "{name}: your AWS credentials were refused ({code}); renew them, or choose another AWS_PROFILE.",
+    ),
+    (
+        {"RequestTimeTooSkewed"},
+        "{name}: the clock of this machine is wrong ({code}); set it and run the command again.",
+    ),
+    ({"NoSuchBucket"}, "{name}: there is no bucket {bucket!r} at this endpoint; check source.bucket."),
+    (
+        {"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "301"},
+        "{name}: the bucket is in another region ({code}); set source.region to it.",
+    ),
+    ({"NoSuchKey", "404"}, "{name} does not exist; {known}."),
+    (
+        {"AccessDenied", "403"},
+        "{name} was refused (403): either your AWS user may not read requester-pays buckets (it needs s3:GetObject), "
+        "or there is no such key, which this bucket answers in the same way; {known}.",
+    ),
+)
+"""The codes of S3's answers, and the sentence with the remedy for each."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +62,7 @@ def make_client(place: Place, connections: int) -> Any:
         config = Config(
             max_pool_connections=connections,
             connect_timeout=10,
-            read_timeout=60,
+            read_timeout=SILENCE,
             retries={"total_max_attempts": 1},  # `fetch` keeps what has arrived; botocore would begin anew.
             s3={"addressing_style": "path"} if place.endpoint_url else None,
         )
@@ -62,9 +90,11 @@ class S3Object:
 
     @property
     def name(self) -> str:
+        """Bucket and key."""
         return f"s3://{self._place.bucket}/{self._key}"
 
     def identify(self) -> Identity:
+        """Size and tag, from a request for one byte."""
         answer = self._get(Range="bytes=0-0")
         self._etag = answer["ETag"]
         total = str(answer.get("ContentRange", "")).rpartition("/")[2]
@@ -75,13 +105,17 @@ class S3Object:
         return Identity(int(total), str(self._etag))
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
+        """The bytes start..stop−1."""
         match = {"IfMatch": self._etag} if self._etag else {}
         answer = self._get(Range=f"bytes={start}-{stop - 1}", **match)
         if not str(answer.get("ContentRange", "")).startswith(f"bytes {start}-"):
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
+        if self._etag and answer.get("ETag", self._etag) != self._etag:
+            raise ChangedError(self.name)  # The server passes over If-Match.
         yield from _pieces(answer["Body"], length)
 
     def stream_whole(self, stop: int) -> Iterator[bytes]:
+        """The bytes up to stop−1."""
         return self.stream(0, stop, PIECE)
 
     def _get(self, **arguments: Any) -> dict[str, Any]:
@@ -97,55 +131,32 @@ class S3Object:
         except NoCredentialsError as error:
             raise RemoteError(NO_CREDENTIALS) from error
         except BotoCoreError as error:
-            if type(error).__name__ in (
-                "EndpointConnectionError",
-                "ConnectTimeoutError",
-                "ReadTimeoutError",
-                "ConnectionClosedError",
-                "ResponseStreamingError",
-            ):
-                raise TransientError(f"no connection: {type(error).__name__}") from error
+            kind = type(error).__name__
+            if kind in UNREACHABLE:
+                raise UnreachableError(error) from error
+            if kind in HUNG_UP:
+                raise TransientError(f"the connection broke: {kind}") from error
             raise RemoteError(f"{self.name}: {' '.join(str(error).split())}") from error
 
     def _explain(self, error: Any) -> Exception:
         """Each refusal has its own sentence and remedy."""
         code = str(error.response.get("Error", {}).get("Code", ""))
-        status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        answer = error.response.get("ResponseMetadata", {})
+        status = int(answer.get("HTTPStatusCode", 0))
         if code in TRANSIENT_CODES or status >= 500:
-            return TransientError(f"the server answered {status} {code}")
-        if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "AuthFailure"):
-            return RemoteError(
-                f"{self.name}: your AWS credentials were refused ({code}); renew them, or choose another AWS_PROFILE."
-            )
-        if code == "RequestTimeTooSkewed":
-            return RemoteError(
-                f"{self.name}: the clock of this machine is wrong ({code}); set it and run the command again."
-            )
-        if code == "NoSuchBucket":
-            return RemoteError(
-                f"{self.name}: there is no bucket {self._place.bucket!r} at this endpoint; check source.bucket."
-            )
-        if code in ("PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "301"):
-            return RemoteError(f"{self.name}: the bucket is in another region ({code}); set source.region to it.")
+            wait = seconds_asked(answer.get("HTTPHeaders", {}).get("retry-after", ""))
+            return TransientError(f"it answers {status} {code}", wait)
         if code in ("PreconditionFailed", "412"):
-            return RemoteError(f"{self.name} changed while it was fetched; run the command again.")
-        if code in ("NoSuchKey", "404"):
-            return RemoteError(f"{self.name} does not exist; {self._known}.")
-        if code in ("AccessDenied", "403"):
-            return RemoteError(
-                f"{self.name} was refused (403): either your AWS user may not read requester-pays buckets (it needs "
-                f"s3:GetObject), or there is no such key, which this bucket answers in the same way; {self._known}."
-            )
+            return ChangedError(self.name)
+        for codes, sentence in REFUSALS:
+            if code in codes:
+                facts = {"name": self.name, "code": code, "bucket": self._place.bucket, "known": self._known}
+                return RemoteError(sentence.format(**facts))
         return RemoteError(f"{self.name} was refused ({status} {code}).")
 
 
 def _pieces(body: Any, length: int) -> Iterator[bytes]:
-    from botocore.exceptions import BotoCoreError, HTTPClientError
+    from botocore.exceptions import BotoCoreError
     from urllib3.exceptions import HTTPError
 
-    try:
-        while piece := body.read(length):
-            yield piece
-            del piece
-    except (BotoCoreError, HTTPClientError, HTTPError, OSError) as error:
-        raise TransientError(f"the connection broke: {type(error).__name__}") from error
+    return read_pieces(body.read, length, silence=SILENCE, broken=(BotoCoreError, HTTPError, OSError))
