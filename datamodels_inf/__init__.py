@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from datamodels_inf.contrast import Contrast, ContrastResults, contrast, contrast_many
 from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
+from datamodels_inf.influence import AtlasTile, Influence, influence, influence_atlas
+from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence
 from datamodels_inf.paired_test import paired_swap_test, paired_swap_test_many
@@ -42,14 +44,17 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "AbsoluteResidual",
+    "AtlasTile",
     "Contrast",
     "ContrastResults",
     "Datamodel",
     "Detectable",
     "ExchangeabilityReport",
+    "Influence",
     "PackedMasks",
     "Plan",
     "Quality",
+    "RankIntervals",
     "SignedMargin",
     "SquaredResidual",
     "SwapTestResult",
@@ -63,6 +68,8 @@ __all__ = [
     "detectable_effect",
     "dominance_area",
     "fit_lasso",
+    "influence",
+    "influence_atlas",
     "lasso_path",
     "linear_gap",
     "mixture_gap",
@@ -71,6 +78,7 @@ __all__ = [
     "paired_swap_test_many",
     "plan",
     "prepare_targets",
+    "rank_intervals",
     "selected_confidence",
     "sufficient_gap",
     "swap_power",

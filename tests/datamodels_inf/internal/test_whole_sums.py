@@ -1,0 +1,43 @@
+"""Sums of rounded numbers: exact for what is rounded, near for what is not, the same in one pass or in many."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers, column_sums, row_sums
+from datamodels_inf.masks import PackedMasks
+
+
+@pytest.mark.parametrize("scale", (1e-300, 1.0, 1e300, 0.0))
+def test_rounding_is_fine_enough(scale):
+    values = scale * np.random.default_rng(0).standard_normal((1000, 3))
+    numbers = WholeNumbers.of(values)
+    assert np.abs(numbers.whole).sum(axis=0).max() < 2**62
+    np.testing.assert_allclose(numbers.whole * numbers.step, values, rtol=0, atol=scale * 1e-14)
+
+
+def test_sums_are_those_of_the_rounded_numbers():
+    """Against fractions, which lose nothing."""
+    rng = np.random.default_rng(1)
+    masks, values = rng.random((50, 20)) < 0.5, rng.standard_normal(50) * 10.0 ** rng.integers(-5, 5, 50)
+    numbers = WholeNumbers.of(values)
+    exact = [sum((Fraction(int(v)) for v in numbers.whole[masks[:, j], 0]), Fraction(0)) for j in range(20)]
+    found = column_sums(PackedMasks.from_bool(masks), values, threads=1)
+    assert found.tolist() == [float(total * Fraction(numbers.step[0])) for total in exact]
+
+
+@pytest.mark.parametrize("shape", ((1, 3), (70, 9), (513, 100), (2100, 2100)))
+def test_one_target_and_sixteen_give_the_same_bits(shape):
+    rng = np.random.default_rng(2)
+    masks = PackedMasks.from_bool(rng.random(shape) < 0.3)
+    over_rows, over_columns = rng.standard_normal((shape[0], 16)), rng.standard_normal((shape[1], 16))
+    columns, rows = ColumnWords(masks, threads=2), RowWords(masks)
+    dense = masks.to_bool().astype(float)
+    down, across = columns.sums(WholeNumbers.of(over_rows)), rows.sums(WholeNumbers.of(over_columns))
+    np.testing.assert_allclose(down, dense.T @ over_rows, atol=1e-11)
+    np.testing.assert_allclose(across, dense @ over_columns, atol=1e-11)
+    assert np.array_equal(columns.counts, dense.sum(axis=0))
+    for t in (0, 15):
+        assert np.array_equal(column_sums(masks, over_rows[:, t], threads=2), down[:, t])
+        assert np.array_equal(row_sums(masks, over_columns[:, t], threads=2), across[:, t])

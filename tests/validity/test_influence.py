@@ -1,0 +1,129 @@
+"""Estimates of single images: unbiased, covering and calibrated far into the tail, whatever θ̂ is.
+
+That the checks can fail is shown on two broken variants: θ̂ fitted on the tested rows, and the own weight not added back.
+"""
+
+import numpy as np
+import pytest
+from long_runs import times
+from scipy.special import stdtrit
+from scipy.stats import binom
+
+from datamodels_inf import Datamodel, PackedMasks, influence_atlas
+
+LEVELS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6)
+D = 40
+
+
+def draw_masks(law, gamma, n, d, rng):
+    if law == "coins":
+        return rng.random((n, d)) < gamma
+    return rng.permuted(np.tile(np.arange(d) < round(gamma * d), (n, 1)), axis=1)
+
+
+def atlas(x, y, theta):
+    """(Δ̂, SE), (targets, d), of margins (n, targets) and θ̂ (d, targets)."""
+    fitted = Datamodel(theta, np.zeros(y.shape[1]), np.full(y.shape[1], np.nan))
+    tiles = list(influence_atlas(PackedMasks.from_bool(x), y, fitted, memory_gb=0.5))
+    return np.concatenate([t.estimate for t in tiles]), np.concatenate([t.standard_error for t in tiles])
+
+
+def product_effects(law, gamma, d):
+    """Δ of y = x_0·x_1: of images 0 and 1, and of the others."""
+    if law == "coins":
+        return gamma * (d - 2) / (d - 1), -2 * gamma / (d - 1)
+    size = round(gamma * d)
+    both = (size - 1) / ((d - 1) * (d - 2))
+    return (size - 1) / (d - 1), both * (size - 2) - both * size
+
+
+TRUTHS = ("linear", "product")
+PREDICTORS = ("good", "bad", "zero")
+
+
+def simulate(law, gamma, truth, predictor, n=300, targets=500, draws=4, seed=0):
+    """How often the 95 % interval covers, and the mean of (Δ̂ − Δ)/SE, over `draws` sets of masks."""
+    rng = np.random.default_rng(seed)
+    covered, bias = [], []
+    quantile = stdtrit(n - 1, 0.975)
+    for _ in range(draws):
+        x = draw_masks(law, gamma, n, D, rng)
+        beta = rng.standard_normal((D, targets)) * (rng.random((D, targets)) < 0.3)
+        effect = beta - (beta.sum(axis=0) - beta) / (D - 1)
+        signal = x @ beta
+        if truth == "product":
+            signal = signal + 2.0 * (x[:, 0] & x[:, 1])[:, None]
+            own, others = product_effects(law, gamma, D)
+            effect = effect + 2.0 * np.where(np.arange(D) < 2, own, others)[:, None]
+        y = signal + rng.standard_normal((n, targets))
+        theta = {"good": beta, "bad": rng.standard_normal(beta.shape), "zero": np.zeros(beta.shape)}[predictor]
+        estimate, error = atlas(x, y, theta)
+        ratio = (estimate - effect.T) / error
+        covered.append(np.mean(np.abs(ratio) <= quantile))
+        bias.append(ratio.mean())
+    return np.mean(covered), np.mean(bias)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("gamma", (0.1, 0.5, 0.75))
+@pytest.mark.parametrize("law", ("fixed-size", "coins"))
+def test_intervals_cover(law, gamma, truth, predictor):
+    coverage, bias = simulate(law, gamma, truth, predictor, draws=times(4, 20))
+    assert 0.94 <= coverage <= 0.96
+    assert abs(bias) < 0.05
+
+
+def null_counts(law, gamma, n, tests, noise, seed=0, predictor="zero"):
+    """(tests made, those beyond the quantile of each of LEVELS) where no image has any effect."""
+    rng = np.random.default_rng(seed)
+    quantiles = [-stdtrit(n - 1, level / 2) for level in LEVELS]
+    made, counts, d, targets = 0, np.zeros(len(LEVELS), np.int64), 500, 2000
+    while made < tests:
+        x = draw_masks(law, gamma, n, d, rng)
+        y = rng.exponential(size=(n, targets)) if noise == "skewed" else rng.standard_normal((n, targets))
+        theta = np.zeros((d, targets))
+        if predictor == "of these rows":
+            theta = 0.5 * (x - x.mean(axis=0)).T @ y / (n * gamma * (1 - gamma))
+        estimate, error = atlas(x, y, theta)
+        if predictor == "not added back":
+            estimate = estimate - 0.1 * rng.standard_normal(estimate.shape)
+        ratio = np.abs(estimate / error)
+        counts += [np.count_nonzero(ratio > q) for q in quantiles]
+        made += ratio.size
+    return made, counts
+
+
+def keeps_its_levels(made, counts):
+    """The tests share masks and targets, so their count varies more than a binomial one: by a quarter at most."""
+    return all(
+        count <= binom.ppf(1 - 1e-6, made, min(1.0, 1.25 * level)) for count, level in zip(counts, LEVELS, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "gamma", "n", "noise"),
+    (
+        ("fixed-size", 0.5, 1000, "normal"),
+        ("fixed-size", 0.5, 300, "skewed"),
+        ("coins", 0.5, 300, "normal"),
+        ("coins", 0.1, 300, "normal"),
+        ("fixed-size", 0.75, 300, "normal"),
+    ),
+)
+def test_tails_are_calibrated(law, gamma, n, noise):
+    made, counts = null_counts(law, gamma, n, times(4_000_000, 100_000_000), noise)
+    assert keeps_its_levels(made, counts), (made, counts)
+    assert counts[0] > 0.9 * LEVELS[0] * made  # And not for being blind.
+
+
+def test_small_shares_and_skewed_margins_are_where_it_ends():
+    """What the docstring of `influence` says: too many in the far tail, the more the fewer models."""
+    made, counts = null_counts("coins", 0.1, 300, 2_000_000, "skewed")
+    assert counts[1] > 2 * LEVELS[1] * made
+
+
+@pytest.mark.parametrize("predictor", ("of these rows", "not added back"))
+def test_broken_variants_are_seen(predictor):
+    made, counts = null_counts("fixed-size", 0.5, 300, 1_000_000, "normal", predictor=predictor)
+    assert not keeps_its_levels(made, counts)
