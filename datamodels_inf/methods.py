@@ -88,6 +88,8 @@ class Method:
     title: in a few words. test: of many pairs. curve: what it compares. planner: its power.
     needs_tau_zero: valid only for H0 with τ = 0. sees_equal_weights: has power where θ̂_i = θ̂_j.
     bound: why p-values pile up at 1 without a difference, empty if they do not.
+    statistic_note: what U is, empty if it is that of the swap test; {unit} is the outcome's name.
+    power_note: what its power is, empty if it is a sum over the binomial law.
     """
 
     name: str
@@ -98,6 +100,8 @@ class Method:
     needs_tau_zero: bool = False
     sees_equal_weights: bool = False
     bound: str = ""
+    statistic_note: str = ""
+    power_note: str = ""
 
 
 def _swap(tests: PairTests) -> Outcome:
@@ -198,6 +202,9 @@ METHODS: dict[str, Method] = {
             noether_planner(),
             needs_tau_zero=True,
             sees_equal_weights=True,
+            statistic_note="For “contrast”, U is the share of models whose residual {unit} is larger than zero with i "
+            "in, or smaller than zero with j in.",
+            power_note="for the contrast, Noether’s approximation",
         ),
     )
 }

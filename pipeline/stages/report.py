@@ -16,9 +16,8 @@ from pipeline.stages.test.premise import report_of, spoiled_tests
 from pipeline.store.cache import Result
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck
+    from pipeline.report.content import Coding, DatamodelQuality, MaskCheck, Robustness
     from pipeline.report.rows import Row
-    from pipeline.report.sections.reruns import Robustness
 
 VERSION = 6
 
@@ -96,7 +95,8 @@ def _rows(config: Config, path: Path) -> list[Row]:
 
 def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
     """Curves of the tests that get a panel, and galleries of their targets."""
-    from pipeline.report.evidence.curves import HeldOut, curves_of, galleries_of
+    from pipeline.report.evidence.curves import HeldOut, curves_of
+    from pipeline.report.evidence.galleries import galleries_of
     from pipeline.report.rows import groups_of
 
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
@@ -120,7 +120,7 @@ def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustne
     from pyarrow import parquet
 
     from pipeline.commands.robustness import explanation
-    from pipeline.report.sections.reruns import Agreement, Alike, Case, Rerun, Robustness
+    from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
 
     if "robustness" not in inputs:
         return None

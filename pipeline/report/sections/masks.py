@@ -10,7 +10,9 @@ from scipy.special import bdtr
 from datamodels_inf.exchangeability import ExchangeabilityReport
 from pipeline.report.content import MaskCheck
 from pipeline.report.drawing.svg import Tick, at, ticks_of
-from pipeline.report.words import plural
+from pipeline.report.page import Page
+from pipeline.report.sections.base import Section, Variables
+from pipeline.text.numbers import plural
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 150.0
 BINS = 24
@@ -31,10 +33,17 @@ class MaskView:
     up: list[Tick]
 
 
+def data(page: Page) -> Variables | None:
+    """The check, if it was made and the masks have a law."""
+    check = page.content.masks
+    masks = None if check is None else view_of(check, page.content.n_models_test)
+    return None if masks is None else {"masks": masks}
+
+
 def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
     """None for masks of all or nothing, which have no law to speak of."""
     sums, share = check.column_sums, check.report.proportion
-    if not 0.0 < share < 1.0 or not sums.size:
+    if not check.has_law:
         return None
     mean, sd = n_models * share, float(np.sqrt(n_models * share * (1.0 - share)))
     low = max(0, min(int(sums.min()), int(mean - SPREAD * sd)))
@@ -72,3 +81,6 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
         across=[Tick(x(value), text.removesuffix(".0")) for value, text in ticks_of(low, high, 5)],
         up=[Tick(y(value / width), text) for value, text in ticks_of(0.0, highest * width, 4) if value == round(value)],
     )
+
+
+SECTION = Section("masks", data, inside="diagnostics")
