@@ -48,7 +48,10 @@ def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
     def render(one: Shown) -> Markup:
         template = environment.get_template(f"{one.section.name}.html.j2")
         inside = Markup("").join(parts(one.section.name))
-        return Markup(template.render(shared | {"inside": inside} | dict(one.variables)))
+        text = template.render(shared | {"inside": inside} | dict(one.variables))
+        if inside not in text:
+            raise ValueError(f"sections inside {one.section.name} are lost: its template must have {{{{ inside }}}}.")
+        return Markup(text)
 
     script = resources("pipeline.report").joinpath("templates/script.js").read_text(encoding="utf-8")
     return environment.get_template("page.html.j2").render(

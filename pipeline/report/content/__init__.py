@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.report.content.curves import Curve
 from pipeline.report.content.datamodels import Coding, DatamodelQuality
-from pipeline.report.content.evidence import Curve, Gallery, Weighted
+from pipeline.report.content.galleries import Gallery, Weighted
 from pipeline.report.content.images import Images
 from pipeline.report.content.masks import MaskCheck
 from pipeline.report.content.reruns import Robustness

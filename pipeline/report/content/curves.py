@@ -1,4 +1,4 @@
-"""What stands beside a test: the curve of the two samples that it compared, and the images with the largest weights."""
+"""The curve of a test."""
 
 from __future__ import annotations
 
@@ -20,20 +20,3 @@ class Curve:
     x: tuple[float, ...]
     y: tuple[float, ...]
     area: float
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """A training image and its weight in a datamodel."""
-
-    index: int
-    label: str
-    theta: float
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """The training images with the largest positive and the largest negative weight for one target."""
-
-    helpers: tuple[Weighted, ...]
-    hurters: tuple[Weighted, ...]
