@@ -89,6 +89,8 @@ class Method:
     needs_tau_zero: valid only for H0 with τ = 0. sees_equal_weights: has power where θ̂_i = θ̂_j.
     bound: why p-values pile up at 1 without a difference, empty if they do not.
     compares_halves: holds some rows against others, so that all must be of one law, or in random order.
+    statistic_note: what U is, empty if it is that of the swap test; {unit} is the outcome's name.
+    power_note: what its power is, empty if it is a sum over the binomial law.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Method:
     sees_equal_weights: bool = False
     bound: str = ""
     compares_halves: bool = False
+    statistic_note: str = ""
+    power_note: str = ""
 
 
 def _swap(tests: PairTests) -> Outcome:
@@ -208,6 +212,9 @@ METHODS: dict[str, Method] = {
             noether_planner(),
             needs_tau_zero=True,
             sees_equal_weights=True,
+            statistic_note="For “contrast”, U is the share of models whose residual {unit} is larger than zero with i "
+            "in, or smaller than zero with j in.",
+            power_note="for the contrast, Noether’s approximation",
         ),
     )
 }

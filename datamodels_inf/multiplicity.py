@@ -31,7 +31,7 @@ class Correction:
     adjust(p, m): adjusted p-values, of which those ≤ α are findings; hypotheses beyond `p` have p = 1.
     line(α, m): the critical values of the sorted p-values. rule: how they are held against it.
     selected(α, m, R): p*; intervals at level 1 − p* make up for the selection of R findings (`selected_confidence`).
-    selected_formula: 1 − p* in words.
+    selected_formula: 1 − p* in words. selected_condition: when these intervals keep their promise, empty for always.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Correction:
     rule: str
     selected: Callable[[float, int, int], float]
     selected_formula: str
+    selected_condition: str = ""
 
 
 def harmonic(n: int) -> float:
@@ -99,6 +100,7 @@ CORRECTIONS: dict[str, Correction] = {
             STEP_UP,
             lambda alpha, m, found: alpha * found / m,
             "1 − α·R/m for R findings among m tests",
+            "if the tests are independent",
         ),
         Correction(
             "holm",

@@ -13,7 +13,7 @@ from PIL import Image
 from datamodels_inf import check_exchangeable
 from pipeline.report import Content, DatamodelQuality, Images, Row
 from pipeline.report.content import MaskCheck
-from pipeline.report.sections.reruns import Agreement, Alike, Case, Rerun, Robustness
+from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path", "input"}
 NAMES = ("dog", "truck", "cat")

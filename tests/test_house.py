@@ -81,6 +81,6 @@ def test_every_room_says_what_lives_there():
             assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
-@pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "NETWORKS"))
+@pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "SECTIONS", "NETWORKS"))
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")

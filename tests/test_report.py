@@ -29,18 +29,11 @@ from pipeline.report import COLUMNS, Images, write_report
 from pipeline.report.drawing.bars import Span, bar_of, common_limit
 from pipeline.report.drawing.canvas import PLAIN, fit, font, wrap
 from pipeline.report.drawing.svg import decades, ticks_of
+from pipeline.report.names import class_name
 from pipeline.report.rows import Numbered, groups_of
-from pipeline.report.words import (
-    class_name,
-    effect_texts,
-    number,
-    p_equals,
-    quality_sentence,
-    sentence,
-    thousands,
-    unbroken,
-    weights,
-)
+from pipeline.report.sections.datamodels import quality_sentence
+from pipeline.report.sentences import effect_texts, sentence
+from pipeline.text.numbers import number, p_equals, thousands, unbroken, weights
 
 ENDS = {"low": -1, "high": 1, "low_selected": -1, "high_selected": 1}
 

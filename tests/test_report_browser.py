@@ -28,7 +28,8 @@ from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
 from pipeline.report import write_report
 from pipeline.report.content import Coding
-from pipeline.report.evidence.curves import HeldOut, curves_of, galleries_of
+from pipeline.report.evidence.curves import HeldOut, curves_of
+from pipeline.report.evidence.galleries import galleries_of
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -16,14 +16,15 @@ from datamodels_inf.methods import SCORES
 from datamodels_inf.multiplicity import critical_values as lines
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.planning import detectable_effect, plan
-from pipeline.report.drawing.spread import log_columns, spread_of
-from pipeline.report.evidence.curves import HeldOut, curve_of, curves_of, galleries_of
-from pipeline.report.evidence.limits import POWER, limits_of
+from pipeline.report.drawing.class_heatmap import heatmap_of
+from pipeline.report.drawing.distribution import distribution_of, log_columns
+from pipeline.report.drawing.dominance_curve import curve_view
+from pipeline.report.drawing.pvalue_plots import plots_of
+from pipeline.report.evidence.curves import HeldOut, curve_of, curves_of
+from pipeline.report.evidence.detectable_effects import POWER, detectable_of
+from pipeline.report.evidence.galleries import galleries_of
 from pipeline.report.rows import groups_of
 from pipeline.report.sections import masks as mask_view
-from pipeline.report.sections.cards import curve_view
-from pipeline.report.sections.heatmap import heatmap_of
-from pipeline.report.sections.pvalues import plots_of
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")
 TARGETS = np.array([3, 8])
@@ -150,7 +151,7 @@ def test_limits_are_those_of_the_planner():
     rows = [make_row(k, finding=False, target=k % 2) for k in range(40)]
     content = make_content(rows, quality=quality, masks=make_masks())
     [group] = groups_of(rows)
-    limits = limits_of(group, content)
+    limits = detectable_of(group, content)
     assert limits.noise == pytest.approx(math.sqrt(0.065))
     assert limits.level == pytest.approx(0.2 / (40 * sum(1 / k for k in range(1, 41))))
     assert limits.of_miss
@@ -167,19 +168,19 @@ def test_limits_with_findings_tiny_effects_and_unknown_noise():
     rows = make_rows(40, 5)
     quality, masks = make_quality([0.3] * 12), make_masks()
     [group] = groups_of(rows)
-    limits = limits_of(group, make_content(rows, quality=quality, masks=masks))
+    limits = detectable_of(group, make_content(rows, quality=quality, masks=masks))
     assert not limits.of_miss
     assert limits.effect == min(abs(item.row.effect) for item in group.findings)
     assert limits.level == pytest.approx(threshold("by", 0.2, 40, 5))
     tiny = [dataclasses.replace(row, effect=1e-5) for row in make_rows(9, 0)]
-    limits = limits_of(groups_of(tiny)[0], make_content(tiny, quality=quality, masks=masks))
+    limits = detectable_of(groups_of(tiny)[0], make_content(tiny, quality=quality, masks=masks))
     assert not limits.planned
     assert {reach.models for reach in limits.reaches} == {None}
     unknown = [dataclasses.replace(row, effect=math.nan) for row in make_rows(9, 0)]
-    assert math.isnan(limits_of(groups_of(unknown)[0], make_content(unknown, quality=quality, masks=masks)).effect)
-    assert limits_of(group, make_content(rows, masks=masks)) is None
-    assert limits_of(group, make_content(rows, quality=quality)) is None
-    assert limits_of(group, make_content(rows, quality=make_quality([0.3], mse=np.zeros(1)), masks=masks)) is None
+    assert math.isnan(detectable_of(groups_of(unknown)[0], make_content(unknown, quality=quality, masks=masks)).effect)
+    assert detectable_of(group, make_content(rows, masks=masks)) is None
+    assert detectable_of(group, make_content(rows, quality=quality)) is None
+    assert detectable_of(group, make_content(rows, quality=make_quality([0.3], mse=np.zeros(1)), masks=masks)) is None
 
 
 def test_the_heatmap_counts_tests_and_findings():
@@ -267,9 +268,9 @@ def test_the_law_of_the_masks_is_binomial():
 
 def test_a_logarithmic_spread_has_its_median_between_powers_of_ten():
     columns = log_columns("λ", np.array([1e-3, 1e-2, 1e-1, 0.0, math.nan]))
-    spread = spread_of(columns)
+    spread = distribution_of(columns)
     assert [tick.text for tick in spread.ticks] == ["10⁻³", "0.01", "0.1"]
     assert spread.median.at == pytest.approx((14 + 306) / 2)
     assert spread.note == "One dot a target; not defined for 2 targets."
     assert log_columns("λ", np.array([math.nan])) is None
-    assert len(spread_of(log_columns("λ", np.array([0.5]))).ticks) == 2
+    assert len(distribution_of(log_columns("λ", np.array([0.5]))).ticks) == 2

@@ -16,8 +16,8 @@ from datamodels_inf.neighbours.agreement import agreement
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
-from pipeline.report.words import pvalue
 from pipeline.run import Pipeline
+from pipeline.text.numbers import pvalue
 
 CLASSES, CLUSTERS, SIZE, TARGETS = 2, 5, 6, 12
 N_TRAIN = CLASSES * CLUSTERS * SIZE

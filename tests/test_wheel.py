@@ -42,6 +42,7 @@ def test_wheel_holds_both_packages_and_nothing_else(wheel):
     assert "pipeline/configs/digits.toml" in names
     assert "pipeline/embedded/digits/margins.npy" in names
     assert {f"pipeline/report/templates/{name}" for name in ("page.html.j2", "style.css", "script.js")} <= set(names)
+    assert {f"pipeline/report/sections/{name}.html.j2" for name in ("findings", "coding")} <= set(names)
     assert any(name.endswith("LICENSE") for name in names)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -14,6 +12,8 @@ from datamodels_inf.internal.checks import Ints
 from pipeline.commands.tested import Row, Tested
 from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import UNSEEN
+from pipeline.text.csv_text import csv_line
+from pipeline.text.numbers import terminal_pvalue
 
 Sort: TypeAlias = Literal["p", "effect", "target"]
 
@@ -44,12 +44,12 @@ def finding_lines(
     """
     _check(tested, method, wanted_class)
     if as_csv:
-        yield _csv_line(CSV_COLUMNS)
+        yield csv_line(CSV_COLUMNS)
     for name in tested.methods if method is None else [method]:
         rows = [row for row in tested.findings(name) if wanted_class is None or wanted_class in tested.classes(row)]
         rows.sort(key=ORDERS[sort])
         if as_csv:
-            yield from (_csv_line(_csv_values(row)) for row in rows)
+            yield from (csv_line(_csv_values(row)) for row in rows)
             continue
         if tested.warning:
             yield f"Warning: p-values may not be valid: {tested.warning}"
@@ -115,7 +115,7 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     """Two lines a finding: its numbers, and what they say."""
     cells = [list(HEADER)]
     for row in rows:
-        pvalues = [_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
+        pvalues = [terminal_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
         ends = [f"{row[f'effect_low{end}']:.3g} to {row[f'effect_high{end}']:.3g}" for end in ("", "_selected")]
         cells.append([str(row["number"]), *tested.cells(row), *pvalues, f"{row['effect']:.3g}", *ends])
     header, *lines = _aligned(cells, str.ljust)
@@ -126,27 +126,14 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _csv_values(row: Row) -> list[Any]:
-    groups = {side: " ".join(map(str, row[f"members_{side}"])) for side in ("i", "j")}
-    numbers = {name: format(row[name], ".10g") for name in NUMBERS}
-    values = {**row, **groups, **numbers}
+    values = {**row, "i": tuple(row["members_i"]), "j": tuple(row["members_j"])}
     return [values[name] for name in CSV_COLUMNS]
-
-
-def _csv_line(values: Sequence[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(values)
-    return text.getvalue()
 
 
 def _aligned(cells: Sequence[Sequence[str]], pad: Callable[[str, int], str]) -> list[str]:
     """Columns of equal width: the first to the left, the others as `pad` says."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join([line[0].ljust(widths[0]), *map(pad, line[1:], widths[1:])]).rstrip() for line in cells]
-
-
-def _pvalue(value: float) -> str:
-    """One that underflowed to 0 is known to be tiny, not to be 0."""
-    return f"{value:.3g}" if value > 0 else "<1e-300"
 
 
 def _size(effect: float) -> float:

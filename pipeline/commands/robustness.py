@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.rerun_roles import COMPARED
 from pipeline.store.cache import Result
 from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
 
-NAMES = {
-    "neighbour": "look-alikes of both images",
-    "random": "random images of the same classes",
-    "target": "the same pair on look-alikes of the target",
-}
 FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
 FOLLOW_UP = (
     "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
@@ -62,15 +58,15 @@ def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: Robustness
     for role, i, j in shown:
         cells = [found.get((role, i, j, t)) for t in targets]
         yield _line(_pair(i, j), ["" if row is None else f"{row['pvalue']:.2g}" for row in cells])
-    for role, name in NAMES.items():
-        of_role = [[row["pvalue"] for row in rows if row["role"] == role and row["of"] == t] for t in targets]
-        yield _line(f"median: {name}", [f"{np.median(p):.2g}" if p else "" for p in of_role])
+    for compared in COMPARED:
+        of_role = [[row["pvalue"] for row in rows if row["role"] == compared.name and row["of"] == t] for t in targets]
+        yield _line(f"median: {compared.in_terminal}", [f"{np.median(p):.2g}" if p else "" for p in of_role])
     yield ""
     yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'−log p':>7}"
-    for role, name in NAMES.items():
-        a = case.agreement[role]
+    for compared in COMPARED:
+        a = case.agreement[compared.name]
         sign, effects, pvalues = (_number(getattr(a, key), form) for key, form in FORMS.items())
-        yield f"  {name:<50} {a.n:>6} {sign:>10} {effects:>8} {pvalues:>7}"
+        yield f"  {compared.in_terminal:<50} {a.n:>6} {sign:>10} {effects:>8} {pvalues:>7}"
     copies = [image for side in ("i", "j") for image in case.near[side].near_copies]
     if copies:
         yield f"  all but copies of i or j: {', '.join(map(str, copies))}"

@@ -25,9 +25,8 @@ from pipeline.summaries import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality
+    from pipeline.report.content import Coding, DatamodelQuality, Robustness
     from pipeline.report.rows import Row
-    from pipeline.report.sections.reruns import Robustness
 
 VERSION = 7
 
@@ -103,7 +102,8 @@ def _rows(config: Config, path: Path) -> list[Row]:
 
 def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
     """Curves of the tests that get a panel, and galleries of their targets."""
-    from pipeline.report.evidence.curves import HeldOut, curves_of, galleries_of
+    from pipeline.report.evidence.curves import HeldOut, curves_of
+    from pipeline.report.evidence.galleries import galleries_of
     from pipeline.report.rows import groups_of
 
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
@@ -127,7 +127,7 @@ def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustne
     from pyarrow import parquet
 
     from pipeline.commands.robustness import explanation
-    from pipeline.report.sections.reruns import Agreement, Alike, Case, Rerun, Robustness
+    from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
 
     if "robustness" not in inputs:
         return None

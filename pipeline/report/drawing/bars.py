@@ -46,9 +46,13 @@ def common_limit(rows: Sequence[Row]) -> float:
     reaches = [reach for row in rows if (reach := _reach(row)) > 0.0]
     if not reaches:
         return 1.0
-    target = min(max(reaches), LONGEST * median(reaches))
-    power = 10.0 ** math.floor(math.log10(target))
-    return next((step * power for step in STEPS if step * power >= target), 10.0 * power)
+    return round_end(min(max(reaches), LONGEST * median(reaches)))
+
+
+def round_end(largest: float) -> float:
+    """The next round number that is not less than `largest`."""
+    power = 10.0 ** math.floor(math.log10(largest))
+    return next((step * power for step in STEPS if step * power >= largest), 10.0 * power)
 
 
 def bar_of(row: Row, limit: float) -> Bar | None:
@@ -59,7 +63,7 @@ def bar_of(row: Row, limit: float) -> Bar | None:
     high = row.effect if math.isnan(row.effect_high) else row.effect_high
     side = "raises" if row.effect_low > 0.0 else "lowers" if row.effect_high < 0.0 else "unsure"
     longer = _span(row.effect_low_selected, row.effect_high_selected, limit) if row.is_longer else None
-    return Bar(_fraction(row.effect, limit), _span(low, high, limit), longer, side)
+    return Bar(fraction_of(row.effect, limit), _span(low, high, limit), longer, side)
 
 
 def _reach(row: Row) -> float:
@@ -69,8 +73,9 @@ def _reach(row: Row) -> float:
 
 
 def _span(low: float, high: float, limit: float) -> Span:
-    return Span(_fraction(low, limit), _fraction(high, limit), open_low=low < -limit, open_high=high > limit)
+    return Span(fraction_of(low, limit), fraction_of(high, limit), open_low=low < -limit, open_high=high > limit)
 
 
-def _fraction(value: float, limit: float) -> float:
+def fraction_of(value: float, limit: float) -> float:
+    """Where `value` lies on the line from −limit (0) to +limit (1); beyond it, at its end."""
     return (min(max(value / limit, -1.0), 1.0) + 1.0) / 2.0

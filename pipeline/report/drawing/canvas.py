@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from pipeline.report.content import Curve
 from pipeline.report.drawing.bars import Bar
-from pipeline.report.words import fixed, number
+from pipeline.text.numbers import fixed, number
 
 PLAIN, BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
 PAPER, INK, MUTED, LINE = "#ffffff", "#1b1b19", "#5f5f5a", "#c9c9c3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pipeline.report.words import SUPERSCRIPTS, fixed
+from pipeline.text.numbers import SUPERSCRIPTS, fixed
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
-"""What the report looks up in the held-out models and the datamodels: the samples that a test compared, as curves, and
-the images with the largest weights."""
+"""What the report looks up in the held-out models: the two samples that a test compared, as a curve."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +14,11 @@ from datamodels_inf.masks import PackedMasks
 from datamodels_inf.methods import METHODS, CurveKind, PairTests
 from datamodels_inf.power import dominance_area
 from datamodels_inf.targets import prepare_targets
-from pipeline.report.content import Curve, Gallery, Weighted
+from pipeline.report.content import Curve
 from pipeline.report.rows import Key, Row
 
 Floats = NDArray[np.float64]
 POINTS = 48  # of a curve, which is drawn the size of a stamp
-STRIP = 6  # images on either side of a gallery
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class HeldOut:
     seed: int
 
     def position(self, target: int) -> int:
+        """Of a target among `targets`."""
         return int(np.flatnonzero(self.targets == target)[0])
 
 
@@ -68,17 +67,3 @@ def curve_of(kind: CurveKind, first: Floats, second: Floats) -> Curve:
         thresholds = np.unique(np.quantile(both, np.linspace(0, 1, POINTS + 1), method="nearest"))
     x, y = (np.searchsorted(np.sort(sample), thresholds, "right") / len(sample) for sample in (first, second))
     return Curve(kind, (0.0, *x.tolist()), (0.0, *y.tolist()), dominance_area(first, second))
-
-
-def galleries_of(targets: Sequence[int], held_out: HeldOut, labels: Callable[[int], str]) -> Mapping[int, Gallery]:
-    """For each target, the images with the largest positive and negative weights."""
-    galleries = {}
-    for target in targets:
-        theta = held_out.datamodel.weight[:, held_out.position(target)].astype(np.float64)
-        order = np.argsort(theta, kind="stable")
-        helpers, hurters = order[::-1][:STRIP], order[:STRIP]
-        galleries[target] = Gallery(
-            tuple(Weighted(k, labels(k), float(theta[k])) for k in helpers.tolist() if theta[k] > 0.0),
-            tuple(Weighted(k, labels(k), float(theta[k])) for k in hurters.tolist() if theta[k] < 0.0),
-        )
-    return galleries

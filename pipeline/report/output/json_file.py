@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from datamodels_inf.multiplicity import threshold
 from pipeline.findings import finding_level
 from pipeline.report.content import Content
-from pipeline.report.evidence.limits import POWER, Limits
-from pipeline.report.output.csv_files import values_of
-from pipeline.report.rows import Group
-from pipeline.report.words import verdict
+from pipeline.report.evidence.detectable_effects import POWER, DetectableEffects
+from pipeline.report.output.tests_table import values_of
+from pipeline.report.page import MethodOnPage, Page
+from pipeline.report.sentences import verdict
 
 FORMAT = "datamodels-inf report 1"
 
 
-def json_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limits | None]) -> str:
+def write_json(path: Path, page: Page) -> None:
     """The whole report but its pictures and the tests that are no findings, which are in tests.csv."""
+    content = page.content
     report = {
         "format": FORMAT,
         "title": content.title,
@@ -34,39 +35,41 @@ def json_of(content: Content, groups: Sequence[Group], limits: Mapping[str, Limi
         "datamodels": {"r2_median": content.r2_median, "spearman_median": content.spearman_median},
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),
-        "methods": [_method(group, content, limits[group.method]) for group in groups],
+        "methods": [_method(method, content) for method in page.methods],
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }
-    return json.dumps(_finite(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(_finite(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _method(group: Group, content: Content, limits: Limits | None) -> dict[str, Any]:
-    m, found = group.n_tests, len(group.findings)
+def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
+    group, found = method.group, method.n_found
+    m = group.n_tests
     return {
         "method": group.method,
         "answer": verdict(group, content),
-        "n_tests": group.n_tests,
+        "n_tests": m,
         "n_findings": found,
         "threshold": threshold(content.correction, content.alpha, m, found) if m else None,
         "selected_confidence": finding_level(content.correction, content.alpha, m, found),
-        "limits": _limits(limits),
+        "limits": _detectable(method.detectable),
         "findings": [{"number": item.number, **values_of(item.row)} for item in group.findings],
         "closest_misses": [values_of(item.row) for item in group.misses],
     }
 
 
-def _limits(limits: Limits | None) -> dict[str, Any] | None:
-    if limits is None:
+def _detectable(effects: DetectableEffects | None) -> dict[str, Any] | None:
+    if effects is None:
         return None
     return {
-        "level": limits.level,
+        "level": effects.level,
         "power": POWER,
-        "noise": limits.noise,
-        "proportion": limits.proportion,
-        "detectable_effect": {reach.method: reach.effect for reach in limits.reaches},
-        "effect": limits.effect,
-        "models_needed_for_effect": {reach.method: reach.models for reach in limits.reaches},
+        "noise": effects.noise,
+        "proportion": effects.proportion,
+        "detectable_effect": {reach.method: reach.effect for reach in effects.reaches},
+        "effect": effects.effect,
+        "models_needed_for_effect": {reach.method: reach.models for reach in effects.reaches},
     }
 
 

@@ -21,9 +21,12 @@ from pipeline.report.drawing.canvas import (
     save,
     wrap,
 )
-from pipeline.report.drawing.pictures import Slot, paste_tile, slots_of
+from pipeline.report.drawing.pasted_images import paste_tile
+from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.page import Page
 from pipeline.report.rows import Group, Numbered, Row
-from pipeline.report.words import effect_and_interval, effect_texts, number, p_equals, pvalue, sentence, verdict
+from pipeline.report.sentences import effect_and_interval, effect_texts, sentence, verdict
+from pipeline.text.numbers import number, p_equals, pvalue
 
 MARGIN, GAP = 36, 20
 TILE = 224
@@ -34,9 +37,9 @@ SMALL = 128  # tiles of the contact sheet
 SHEET = 12  # findings on the contact sheet
 
 
-def draw_panel(path: Path, finding: Numbered, content: Content, limit: float) -> None:
+def draw_panel(path: Path, finding: Numbered, page: Page) -> None:
     """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
-    row = finding.row
+    row, content = finding.row, page.content
     text = wrap(sentence(finding, content.unit), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
     note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
     top = 72
@@ -47,7 +50,7 @@ def draw_panel(path: Path, finding: Numbered, content: Content, limit: float) ->
     canvas.draw.text((WIDTH - MARGIN, 33), method, MUTED, font(PLAIN, 18), anchor="ra")
     for column, slot in enumerate(slots_of(row)):
         _column(canvas, slot, content.images, (MARGIN + column * (TILE + GAP), top), TILE)
-    _numbers(canvas, row, limit, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
+    _numbers(canvas, row, page.bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
     curve = content.curves.get(row.key)
     if curve is not None:
         draw_curve(canvas, curve, content.unit, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)
@@ -58,8 +61,9 @@ def draw_panel(path: Path, finding: Numbered, content: Content, limit: float) ->
     save(canvas, path)
 
 
-def draw_overview(path: Path, groups: list[Group], content: Content) -> None:
+def draw_overview(path: Path, page: Page) -> None:
     """The first findings of each method side by side; without any, the closest misses, labelled as such."""
+    groups, content = page.groups, page.content
     most = max(2, SHEET // max(len(groups), 1))
     cell_width, cell_height = 3 * SMALL + 2 * 12, SMALL + 104
     width = 2 * MARGIN + 2 * cell_width + 3 * GAP

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-from pipeline.report.content import Content, Images
+from pipeline.report.content import Images, Robustness
+from pipeline.report.content.reruns import Case, Rerun
+from pipeline.report.drawing.bars import fraction_of
 from pipeline.report.drawing.canvas import BOLD, INK, LINE, MUTED, PLAIN, SIDES, Canvas, blank, fit, font, save, wrap
-from pipeline.report.drawing.pictures import Slot, paste_tile
-from pipeline.report.sections.reruns import NAMES, Case, Rerun, Robustness, axis_limit, rows_of_lane
-from pipeline.report.words import fixed, pvalue
+from pipeline.report.drawing.effect_lanes import axis_limit, rows_of_lane
+from pipeline.report.drawing.pasted_images import paste_tile
+from pipeline.report.drawing.slots import Slot
+from pipeline.report.sentences import effect_of_rerun
+from pipeline.rerun_roles import ROLES
+from pipeline.text.numbers import fixed, p_equals
 
 MARGIN, TILE, COLUMN, ROW = 36, 72, 176, 92
 PAIR = 2 * TILE + 60
@@ -20,10 +24,8 @@ SHOWN = 4
 COLOURS = {"original": INK, "neighbour": SIDES["raises"], "random": SIDES["unsure"], "target": SIDES["lowers"]}
 
 
-def draw_robustness(path: Path, content: Content) -> None:
+def draw_robustness(path: Path, robustness: Robustness, images: Images | None) -> None:
     """The first cases below each other."""
-    robustness = content.robustness
-    assert robustness is not None
     shown = robustness.cases[:SHOWN]
     most = max((len(case.targets) for case in shown), default=1)
     width = 2 * MARGIN + PAIR + max(3, most) * COLUMN
@@ -36,14 +38,14 @@ def draw_robustness(path: Path, content: Content) -> None:
         canvas.draw.text((MARGIN, MARGIN + 34 + 24 * k), line, MUTED, font(PLAIN, 16))
     y = MARGIN + 40 + 24 * len(head)
     x = MARGIN
-    for role, name in NAMES.items():
-        canvas.draw.ellipse((x, y + 8, x + 10, y + 18), fill=COLOURS[role])
-        canvas.draw.text((x + 16, y + 4), name, MUTED, font(PLAIN, 14))
-        x += 34 + int(font(PLAIN, 14).getlength(name))
+    for role in ROLES.values():
+        canvas.draw.ellipse((x, y + 8, x + 10, y + 18), fill=COLOURS[role.name])
+        canvas.draw.text((x + 16, y + 4), role.title, MUTED, font(PLAIN, 14))
+        x += 34 + int(font(PLAIN, 14).getlength(role.title))
     y += 40
     limit = axis_limit([rerun for case in shown for rerun in case.reruns])
     for case, height in zip(shown, heights, strict=True):
-        _case(canvas, case, robustness, content.images, limit, y)
+        _case(canvas, case, robustness, images, limit, y)
         y += height
     save(canvas, path)
 
@@ -61,8 +63,7 @@ def _role_height(count: int) -> int:
 
 
 def _case(canvas: Canvas, case: Case, robustness: Robustness, images: Images | None, limit: float, top: int) -> None:
-    title = f"Finding {case.number}" if case.number else "The pair that was asked for"
-    canvas.draw.text((MARGIN, top), title, INK, font(BOLD, 19))
+    canvas.draw.text((MARGIN, top), case.title, INK, font(BOLD, 19))
     y = top + 36
 
     def tile(part: str, index: int, corner: tuple[int, int]) -> None:
@@ -77,16 +78,13 @@ def _case(canvas: Canvas, case: Case, robustness: Robustness, images: Images | N
             (x, y + TILE + 3), fit(name, font(PLAIN, 14), COLUMN - 10), MUTED, font(PLAIN, 14), anchor="ma"
         )
     y += ROW + 10
-    found = {(r.role, r.i, r.j, r.of): r for r in case.reruns if r.role != "target"}
-    pairs = [("original", case.i, case.j)]
-    pairs += [("neighbour", a.index, b.index) for a, b in zip(case.near_i, case.near_j, strict=True)]
-    for role, i, j in pairs:
+    for role, i, j in case.pairs:
         for k, index in enumerate((i, j)):
             corner = (MARGIN + k * (TILE + 12), y)
             tile("train", index, corner)
             canvas.draw.text((corner[0] + TILE / 2, y + TILE + 1), str(index), MUTED, font(PLAIN, 13), anchor="ma")
         for column, target in enumerate(case.targets):
-            _numbers(canvas, found.get((role, i, j, target)), (_column(column), y + 16), role == "original")
+            _numbers(canvas, case.of_pair(role, i, j, target), (_column(column), y + 16), role == "original")
         y += ROW
     canvas.draw.text((MARGIN, y + 8), "effects Δ with", MUTED, font(PLAIN, 14))
     canvas.draw.text((MARGIN, y + 28), "95 % intervals", MUTED, font(PLAIN, 14))
@@ -102,20 +100,15 @@ def _numbers(canvas: Canvas, rerun: Rerun | None, place: tuple[int, int], bold: 
     if rerun is None:
         return
     x, y = place
-    canvas.draw.text((x, y), f"p {_equals(pvalue(rerun.pvalue))}", INK, font(BOLD if bold else PLAIN, 16), anchor="ma")
-    effect = "not estimated" if math.isnan(rerun.effect) else f"Δ {fixed(rerun.effect, 3)}"
-    canvas.draw.text((x, y + 24), effect, MUTED, font(PLAIN, 14), anchor="ma")
-
-
-def _equals(text: str) -> str:
-    return text if text.startswith("<") else f"= {text}"
+    canvas.draw.text((x, y), p_equals(rerun.pvalue), INK, font(BOLD if bold else PLAIN, 16), anchor="ma")
+    canvas.draw.text((x, y + 24), effect_of_rerun(rerun.effect), MUTED, font(PLAIN, 14), anchor="ma")
 
 
 def _lane(canvas: Canvas, case: Case, target: int, limit: float, corner: tuple[int, int], width: int) -> None:
     left, top = corner
 
     def x(value: float) -> float:
-        return left + width * (min(max(value / limit, -1.0), 1.0) + 1.0) / 2.0
+        return left + width * fraction_of(value, limit)
 
     bottom = top + _lane_height(case)
     canvas.draw.line((x(0.0), top, x(0.0), bottom), fill=LINE, width=1)

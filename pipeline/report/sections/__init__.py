@@ -1,1 +1,53 @@
-"""The parts of the page, each as data for its template."""
+"""SECTIONS: the sections of the page in their order, each with its template beside it.
+
+A new one is a module with a `Section`, its template, and a line here (docs/adding.md).
+"""
+
+from __future__ import annotations
+
+from pipeline.report.page import Page
+from pipeline.report.sections import (
+    answer,
+    coding,
+    datamodels,
+    diagnostics,
+    findings,
+    masks,
+    methods,
+    provenance,
+    pvalues,
+    reading,
+    robustness,
+    table,
+)
+from pipeline.report.sections.base import File, Section, Shown
+
+__all__ = ["SECTIONS", "File", "Section", "Shown", "shown_sections"]
+
+SECTIONS: dict[str, Section] = {
+    section.name: section
+    for section in (
+        answer.SECTION,
+        findings.SECTION,
+        reading.SECTION,
+        table.SECTION,
+        robustness.SECTION,
+        diagnostics.SECTION,
+        methods.SECTION,
+        pvalues.SECTION,
+        datamodels.SECTION,
+        masks.SECTION,
+        coding.SECTION,
+        provenance.SECTION,
+    )
+}
+
+
+def shown_sections(page: Page) -> list[Shown]:
+    """The sections that have something to show, in their order; without its section, none inside it."""
+    shown: dict[str, Shown] = {}
+    for name, section in SECTIONS.items():
+        variables = section.data(page) if not section.inside or section.inside in shown else None
+        if variables is not None:
+            shown[name] = Shown(section, variables)
+    return list(shown.values())

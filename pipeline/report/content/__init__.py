@@ -1,0 +1,98 @@
+"""What a report shows, as plain data: tests, images, curves, the datamodels' quality, and where they come from.
+
+No files here. `Content` is all of it; its parts are a module each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.report.content.curves import Curve
+from pipeline.report.content.datamodels import Coding, DatamodelQuality
+from pipeline.report.content.galleries import Gallery, Weighted
+from pipeline.report.content.images import Images
+from pipeline.report.content.masks import MaskCheck
+from pipeline.report.content.reruns import Robustness
+from pipeline.report.rows import Key, Row
+
+__all__ = ["Coding", "Content", "Curve", "DatamodelQuality", "Gallery", "Images", "MaskCheck", "Robustness", "Weighted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Everything on the page.
+
+    rows: all tests, in any order; methods appear in the order in which they come here first.
+    correction: one of CORRECTIONS, applied to the tests of each method at level `alpha`.
+    r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
+    mask_law: "fixed-size", "bernoulli" or "stratified". masks: its check in full; None leaves it out.
+    quality: the same for each target, with its table and drawings; None leaves them out.
+    coding: what the weights multiply; None leaves it out.
+    tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
+    class_names: all classes in their order; those that only occur in `rows` come after them.
+    curves: of the tests that get a panel, by `Row.key`. galleries: by target.
+    robustness: re-runs with look-alikes; None leaves them out.
+    max_panels: findings of each method that are drawn; all of them are in the tables.
+    provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
+        An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    images: Images | None
+    alpha: float
+    correction: str
+    n_models_fit: int
+    n_models_test: int
+    n_train: int
+    r2_median: float
+    spearman_median: float
+    quality: DatamodelQuality | None = None
+    mask_law: str
+    masks: MaskCheck | None = None
+    coding: Coding | None = None
+    class_names: Sequence[str] = ()
+    curves: Mapping[Key, Curve] = field(default_factory=dict)
+    galleries: Mapping[int, Gallery] = field(default_factory=dict)
+    robustness: Robustness | None = None
+    max_panels: int
+    unit: str = "margin"
+    tau: float = 0.0
+    provenance: Mapping[str, str]
+    configuration: str
+
+    @property
+    def beyond(self) -> str:
+        """ " by more than τ = 0.1", or nothing for τ = 0."""
+        return f" by more than τ = {self.tau:g}" if self.tau > 0.0 else ""
+
+    @property
+    def equal(self) -> str:
+        """What a false finding is."""
+        return "whose influence differs by no more than τ" if self.tau > 0.0 else "with the same influence"
+
+    def __post_init__(self) -> None:
+        if self.correction not in CORRECTIONS:
+            raise ValueError(f"`correction` must be one of {', '.join(CORRECTIONS)}, but it is {self.correction!r}.")
+        if self.images is not None:
+            _check_positions(self.rows, self.images)
+            if self.quality is not None:
+                _check_targets(self.quality, self.images)
+
+
+def _check_positions(rows: Sequence[Row], images: Images) -> None:
+    n_train, n_targets = len(images.train), len(images.targets)
+    for row in rows:
+        places = [("i", row.left, n_train), ("j", row.right, n_train), ("target", (row.target,), n_targets)]
+        for name, indices, count in places:
+            for index in indices:
+                if not 0 <= index < count:
+                    raise ValueError(f"`{name}` of a row is {index}, but there are {count} images (numbered from 0).")
+
+
+def _check_targets(quality: DatamodelQuality, images: Images) -> None:
+    for target in quality.targets[quality.shown].tolist():
+        if not 0 <= target < len(images.targets):
+            raise ValueError(f"`targets` holds {target}, but there are {len(images.targets)} images (numbered from 0).")

@@ -1,0 +1,105 @@
+"""What this many models can see: the smallest effect that each test finds, and the models that a given one needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import threshold
+from datamodels_inf.planning import Plan, detectable_effect, plan
+from pipeline.report.content import Content
+from pipeline.report.rows import Group
+
+POWER = 0.8
+SMALLEST = 0.02  # effects smaller than this share of the noise are not planned for: hundreds of thousands of models
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One test: the smallest effect it finds here (None if it finds none), and the models for the planned effect."""
+
+    method: str
+    effect: float | None
+    models: int | None
+
+
+@dataclass(frozen=True)
+class DetectableEffects:
+    """level: of one test after the correction. noise: sd of the datamodels' residuals, median over the tested targets.
+
+    effect: the one that the numbers of models are for, NaN if there is none; of_miss: it is that of the closest miss,
+    and else the smallest of a finding. planned: it is large enough to be planned for.
+    """
+
+    level: float
+    noise: float
+    proportion: float
+    n_models: int
+    effect: float
+    of_miss: bool
+    planned: bool
+    reaches: list[Reach]
+
+    @property
+    def power(self) -> float:
+        """The chance to find such an effect."""
+        return POWER
+
+    @property
+    def power_notes(self) -> list[str]:
+        """Of the tests whose power is no sum over the binomial law."""
+        return [method.power_note for method in METHODS.values() if method.power_note]
+
+
+def detectable_of(group: Group, content: Content) -> DetectableEffects | None:
+    """For the level at which this method found what it found; None if the noise or the masks are not known."""
+    noise = _noise(group, content)
+    m = group.n_tests
+    if content.masks is None or not noise > 0.0 or m == 0 or content.n_models_test < 2:
+        return None
+    proportion = content.masks.report.proportion
+    if not 0.0 < proportion < 1.0:
+        return None
+    level = threshold(content.correction, content.alpha, m, len(group.findings))
+    if level >= POWER:
+        return None
+    found = detectable_effect(content.n_models_test, alpha=level, power=POWER, noise=noise, proportion=proportion)
+    effect = _effect(group)
+    needed = _plan(effect, level, noise, proportion)
+    reaches = [Reach(name, found[name], None if needed is None else needed[name]) for name in METHODS]
+    return DetectableEffects(
+        level=level,
+        noise=noise,
+        proportion=proportion,
+        n_models=content.n_models_test,
+        effect=effect,
+        of_miss=not group.findings,
+        planned=needed is not None,
+        reaches=reaches,
+    )
+
+
+def _noise(group: Group, content: Content) -> float:
+    """The root of the median MSE on held-out models, of the datamodels of the tested targets."""
+    if content.quality is None:
+        return math.nan
+    tested = np.isin(content.quality.targets, [row.target for row in group.tests])
+    mse = content.quality.mse[tested]
+    mse = mse[~np.isnan(mse)]
+    return math.sqrt(float(np.median(mse))) if mse.size else math.nan
+
+
+def _effect(group: Group) -> float:
+    rows = [item.row for item in group.findings] or [item.row for item in group.misses[:1]]
+    sizes = [abs(row.effect) for row in rows if math.isfinite(row.effect)]
+    return min(sizes, default=math.nan)
+
+
+def _plan(effect: float, level: float, noise: float, proportion: float) -> Plan | None:
+    """None for an effect that no practical number of models finds."""
+    if not math.isfinite(effect) or effect < SMALLEST * noise:
+        return None
+    return plan(effect=effect, alpha=level, power=POWER, noise=noise, proportion=proportion)

@@ -1,0 +1,97 @@
+"""The page as HTML: the templates of its sections, one after the other, with style, script and images inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib.resources import files as resources
+from pathlib import PurePath
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from pipeline.report.names import class_name, place
+from pipeline.report.page import Page
+from pipeline.report.rows import Row
+from pipeline.report.sections import File, Shown
+from pipeline.report.sentences import effect_and_interval, selected_interval
+from pipeline.text.csv_text import plain
+from pipeline.text.numbers import number, p_equals, percent, plural, pvalue, thousands, unbroken
+
+SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
+FILTERS = {
+    "number": number,
+    "pvalue": pvalue,
+    "p_equals": p_equals,
+    "percent": percent,
+    "plural": plural,
+    "effect": effect_and_interval,
+    "selected": selected_interval,
+    "unbroken": unbroken,
+    "thousands": thousands,
+    "place": place,
+    "name": class_name,
+}
+
+
+def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
+    """The whole page. files: what stands beside it."""
+    environment = _environment(page, shown)
+    shared = {"page": page, "files": listed_files(files)}
+
+    def parts(inside: str) -> list[Markup]:
+        """The sections inside another one, or (inside nothing) of the page itself."""
+        return [render(one) for one in shown if one.section.inside == inside]
+
+    def render(one: Shown) -> Markup:
+        template = environment.get_template(f"{one.section.name}.html.j2")
+        inside = Markup("").join(parts(one.section.name))
+        text = template.render(shared | {"inside": inside} | dict(one.variables))
+        if inside not in text:
+            raise ValueError(f"sections inside {one.section.name} are lost: its template must have {{{{ inside }}}}.")
+        return Markup(text)
+
+    script = resources("pipeline.report").joinpath("templates/script.js").read_text(encoding="utf-8")
+    return environment.get_template("page.html.j2").render(
+        page=page,
+        sections=parts(inside=""),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+    )
+
+
+def listed_files(files: Sequence[File]) -> list[File]:
+    """Tables, then report.json, then pictures; of a folder, the first."""
+    first: dict[str, File] = {}
+    for file in files:
+        if file.listed:
+            first.setdefault(file.folder or file.path, file)
+    return sorted(first.values(), key=lambda file: PurePath(file.path).suffix)
+
+
+def _environment(page: Page, shown: Sequence[Shown]) -> Environment:
+    def item(row: Row) -> Markup:
+        """What the script sorts and filters by: target, classes, and the numbers as in the CSV files."""
+        keys = " ".join(plain(getattr(row, name)) for name in SORT_KEYS)
+        names = " ".join(str(page.class_numbers.get(name, -1)) for name in (row.class_i, row.class_j))
+        return Markup('data-t="{}" data-c="{}" data-s="{}"').format(row.target, names, keys)
+
+    own = [PackageLoader("pipeline.report", folder) for folder in ("templates", "sections")]
+    given = [one.section.templates for one in shown if one.section.templates is not None]
+    environment = Environment(
+        loader=ChoiceLoader([*own, *given]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(FILTERS, item=item, subscripts=_subscripts)
+    return environment
+
+
+def _subscripts(text: str) -> Markup:
+    """H_m with a lowered m."""
+    return Markup(re.sub(r"_(\w)", r"<sub>\1</sub>", str(escape(text))))

@@ -1,0 +1,142 @@
+"""What the sections of the page share: the content, its tests by method, and the one scale of all bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from datamodels_inf.multiplicity import CORRECTIONS, Correction, threshold
+from pipeline.findings import MARGINAL, finding_level, level_text
+from pipeline.report.content import Content
+from pipeline.report.drawing.bars import common_limit
+from pipeline.report.drawing.embedded_images import Embed, embedder
+from pipeline.report.evidence.detectable_effects import DetectableEffects, detectable_of
+from pipeline.report.rows import Group, Numbered, Row, groups_of
+from pipeline.text.numbers import number, pvalue
+
+MASK_LAWS = {
+    "fixed-size": "every model saw equally many training images, drawn uniformly (fixed-size)",
+    "bernoulli": "models saw different numbers of training images, as if by independent coins (bernoulli)",
+    "stratified": "the classes are treated differently, such as so many images of each in every model (stratified)",
+}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How close it was: the p-value that a finding may have at most, and the one nearest to it."""
+
+    threshold: str
+    nearest: str
+
+
+@dataclass(frozen=True)
+class MethodOnPage:
+    """One method, the `index`-th. drawn: the tests with a panel.
+
+    longer: the level of the findings' own intervals as text; empty where it is no other than 95 %.
+    """
+
+    index: int
+    group: Group
+    drawn: tuple[Numbered, ...]
+    edge: Edge
+    longer: str
+    detectable: DetectableEffects | None
+
+    @property
+    def name(self) -> str:
+        """As in the configuration."""
+        return self.group.method
+
+    @property
+    def n_found(self) -> int:
+        """Findings, with a panel or without."""
+        return len(self.group.findings)
+
+    @property
+    def not_drawn(self) -> int:
+        """Findings that have no panel."""
+        return self.n_found - len(self.drawn) if self.n_found else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """methods: in the order of the rows. bar_end: the end of the line around zero that the bars of all panels share.
+
+    embed: (part, index) → an image as a URI, encoded once.
+    """
+
+    content: Content
+    methods: tuple[MethodOnPage, ...]
+    bar_end: float
+    embed: Embed
+
+    @classmethod
+    def of(cls, content: Content) -> Page:
+        """The page of `content`, before anything is drawn."""
+        methods = tuple(_method(k, group, content) for k, group in enumerate(groups_of(content.rows)))
+        bar_end = common_limit([item.row for method in methods for item in method.drawn])
+        return cls(content, methods, bar_end, embedder(content.images))
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """The tests by method."""
+        return [method.group for method in self.methods]
+
+    @property
+    def several(self) -> bool:
+        """Whether methods stand side by side."""
+        return len(self.methods) > 1
+
+    @property
+    def n_findings(self) -> int:
+        """Of all methods."""
+        return len(self.findings)
+
+    @cached_property
+    def findings(self) -> tuple[Row, ...]:
+        """Of all methods, one after the other."""
+        return tuple(item.row for group in self.groups for item in group.findings)
+
+    @property
+    def correction(self) -> Correction:
+        """The entry of the table."""
+        return CORRECTIONS[self.content.correction]
+
+    @property
+    def mask_law(self) -> str:
+        """The law of the masks in words."""
+        return MASK_LAWS.get(self.content.mask_law, self.content.mask_law)
+
+    @cached_property
+    def class_numbers(self) -> dict[str, int]:
+        """Class → number, by which the script filters: a name may hold anything."""
+        of_findings = (name for row in self.findings for name in (row.class_i, row.class_j))
+        return {name: k for k, name in enumerate(dict.fromkeys([*self.content.class_names, *of_findings]))}
+
+
+def _method(index: int, group: Group, content: Content) -> MethodOnPage:
+    return MethodOnPage(
+        index=index,
+        group=group,
+        drawn=group.drawn(content.max_panels),
+        edge=_edge(group, content),
+        longer=_longer(group, content),
+        detectable=detectable_of(group, content),
+    )
+
+
+def _edge(group: Group, content: Content) -> Edge:
+    if not group.n_tests:
+        return Edge(number(math.nan), "no p-value is known")
+    limit = pvalue(threshold(content.correction, content.alpha, group.n_tests, len(group.findings)))
+    if group.findings:
+        return Edge(limit, f"largest of a finding {pvalue(max(item.row.pvalue for item in group.findings))}")
+    return Edge(limit, f"the smallest is {pvalue(group.tests[0].pvalue)}")
+
+
+def _longer(group: Group, content: Content) -> str:
+    level = finding_level(content.correction, content.alpha, group.n_tests, len(group.findings))
+    return level_text(level) if level > MARGINAL else ""

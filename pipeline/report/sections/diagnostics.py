@@ -1,0 +1,14 @@
+"""Diagnostics: a heading, and the sections inside it."""
+
+from __future__ import annotations
+
+from pipeline.report.page import Page
+from pipeline.report.sections.base import Section, Variables
+
+
+def data(page: Page) -> Variables:
+    """Nothing of its own."""
+    return {}
+
+
+SECTION = Section("diagnostics", data)

@@ -1,0 +1,128 @@
+"""The findings as panels by target, or the closest misses and what could have been found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pipeline.report.content import Content, Weighted
+from pipeline.report.drawing.bars import Bar, bar_of
+from pipeline.report.drawing.dominance_curve import CurveView, curve_view
+from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
+from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.output.panels import draw_overview, draw_panel
+from pipeline.report.output.tests_table import write_tests
+from pipeline.report.page import MethodOnPage, Page
+from pipeline.report.rows import Numbered, Row
+from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sentences import sentence
+from pipeline.text.numbers import weights
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding, or one of the closest misses, as a panel."""
+
+    number: int
+    name: str
+    found: bool
+    tiles: list[Tile]
+    sentence: str
+    row: Row
+    bar: Bar | None
+    curve: CurveView | None
+
+
+@dataclass(frozen=True)
+class Thumb:
+    """One image of a gallery, and its weight as text."""
+
+    tile: Tile
+    theta: str
+
+
+@dataclass(frozen=True)
+class TargetGroup:
+    """The panels of one target, with the images that its datamodel gives the largest weights."""
+
+    tile: Tile
+    r2: float | None
+    cards: list[Card]
+    helpers: list[Thumb]
+    hurters: list[Thumb]
+
+
+def data(page: Page) -> Variables:
+    """The panels of each method, and what they can be filtered by."""
+    used = {name for row in page.findings for name in (row.class_i, row.class_j)}
+    return {
+        "of_methods": [(method, target_groups(method, page)) for method in page.methods],
+        "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
+        "target_options": sorted({(row.target, row.class_target) for row in page.findings}),
+    }
+
+
+def files(page: Page) -> Sequence[File]:
+    """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
+    tables = [
+        File("findings.csv", partial(write_tests, rows=page.findings), "the findings, by number"),
+        File("tests.csv", partial(write_tests, rows=page.content.rows), "all tests"),
+    ]
+    drawn = [item for method in page.methods if method.n_found for item in method.drawn]
+    return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
+
+
+def _panel(item: Numbered, page: Page) -> File:
+    draw = partial(draw_panel, finding=item, page=page)
+    return File(f"panels/{item.stem}-{item.number:03d}.png", draw, "one picture per finding shown")
+
+
+def target_groups(method: MethodOnPage, page: Page) -> list[TargetGroup]:
+    """The panels by target; the target of the first finding comes first."""
+    by_target: dict[int, list[Card]] = {}
+    for item in method.drawn:
+        by_target.setdefault(item.row.target, []).append(_card(item, page))
+    return [_group(target, cards, page) for target, cards in by_target.items()]
+
+
+def _card(item: Numbered, page: Page) -> Card:
+    content = page.content
+    curve = content.curves.get(item.row.key)
+    return Card(
+        number=item.number,
+        name=item.name,
+        found=bool(item.row.finding),
+        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row)],
+        sentence=sentence(item, content.unit),
+        row=item.row,
+        bar=bar_of(item.row, page.bar_end),
+        curve=None if curve is None else curve_view(curve, content.unit),
+    )
+
+
+def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
+    gallery = page.content.galleries.get(target)
+    return TargetGroup(
+        tile=cards[0].tiles[0],
+        r2=_r2(target, page.content),
+        cards=cards,
+        helpers=_strip("helper", gallery.helpers, page.embed) if gallery else [],
+        hurters=_strip("hurter", gallery.hurters, page.embed) if gallery else [],
+    )
+
+
+def _strip(role: str, images: Sequence[Weighted], embed: Embed) -> list[Thumb]:
+    texts = weights([image.theta for image in images])
+    tiles = [tile_of(Slot(role, "train", (image.index,), image.label), embed) for image in images]
+    return [Thumb(tile, text) for tile, text in zip(tiles, texts, strict=True)]
+
+
+def _r2(target: int, content: Content) -> float | None:
+    if content.quality is None:
+        return None
+    places = [k for k, known in enumerate(content.quality.targets.tolist()) if known == target]
+    return float(content.quality.r2[places[0]]) if places else None
+
+
+SECTION = Section("findings", data, files)

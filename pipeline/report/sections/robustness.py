@@ -1,0 +1,169 @@
+"""Robustness: a finding's pair tested again with look-alikes, the paper's Table 2 with images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TypeAlias
+
+from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
+from pipeline.report.drawing.effect_lanes import Lane, axis_limit, lane_of
+from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
+from pipeline.report.drawing.slots import Slot
+from pipeline.report.output.robustness_picture import draw_robustness
+from pipeline.report.page import Page
+from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sentences import effect_of_rerun
+from pipeline.rerun_roles import COMPARED, ROLES
+from pipeline.text.csv_text import write_csv
+from pipeline.text.numbers import fixed, number, pvalue
+
+METRICS = {
+    "pixels": "pixels (Euclidean distance, standardised by channel)",
+    "features": "features (1 − cosine in the layer before the last of a network, or of the user's own embeddings)",
+    "influence": "influence (1 − cosine of the weights on targets that are not tested)",
+}
+TileOf: TypeAlias = Callable[[str, int, str], Tile]
+"""(part, index, role) → the image with its name."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A p-value of the table and its effect, as text; both empty where there was no such test."""
+
+    pvalue: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table: a pair with its images, or in words, and a cell for each target."""
+
+    pair: tuple[Tile, ...]
+    words: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The look-alikes of one image."""
+
+    title: str
+    own: Tile
+    near: tuple[tuple[Tile, str, bool], ...]
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case on the page."""
+
+    title: str
+    targets: tuple[Tile, ...]
+    lines: tuple[Line, ...]
+    agreement: tuple[tuple[str, str, str, str, str], ...]
+    strips: tuple[Strip, ...]
+    lanes: tuple[Lane, ...]
+
+
+def data(page: Page) -> Variables | None:
+    """The cases, if there were re-runs."""
+    robustness = page.content.robustness
+    if robustness is None:
+        return None
+    return {
+        "robustness": robustness,
+        "cases": views_of(robustness, page.embed),
+        "metric": METRICS[robustness.metric],
+        "roles": list(ROLES.values()),
+    }
+
+
+def files(page: Page) -> Sequence[File]:
+    """Not in the list at the end of the page: the section itself points at them."""
+    robustness = page.content.robustness
+    assert robustness is not None  # Else the section is not shown.
+    return [
+        File("reruns.csv", partial(write_reruns, robustness=robustness), listed=False),
+        File(
+            "robustness.png", partial(draw_robustness, robustness=robustness, images=page.content.images), listed=False
+        ),
+    ]
+
+
+def write_reruns(path: Path, robustness: Robustness) -> None:
+    """The re-runs as CSV, one line each; `pair` counts the cases from 1."""
+    names = [field.name for field in fields(Rerun)]
+    lines = (
+        (k, case.number or None, *(getattr(rerun, name) for name in names))
+        for k, case in enumerate(robustness.cases, start=1)
+        for rerun in case.reruns
+    )
+    write_csv(path, ("pair", "finding", *names), lines)
+
+
+def views_of(robustness: Robustness, embed: Embed) -> list[CaseView]:
+    """The cases, one after the other."""
+    limit = axis_limit([rerun for case in robustness.cases for rerun in case.reruns])
+
+    def tile(part: str, index: int, role: str) -> Tile:
+        return tile_of(Slot(role, part, (index,), robustness.classes.get((part, index), "")), embed)
+
+    return [_view(case, limit, tile) for case in robustness.cases]
+
+
+def _view(case: Case, limit: float, tile: TileOf) -> CaseView:
+    targets = tuple(tile("target", t, "target") for t in case.targets)
+    return CaseView(
+        title=case.title,
+        targets=targets,
+        lines=(*_pair_lines(case, tile), *_median_lines(case)),
+        agreement=tuple(_agreed(role.title, case.agreement[role.name]) for role in COMPARED),
+        strips=(_strip("i", case.i, case.near_i, tile), _strip("j", case.j, case.near_j, tile)),
+        lanes=tuple(lane_of(case, t, shown, limit) for t, shown in zip(case.targets, targets, strict=True)),
+    )
+
+
+def _pair_lines(case: Case, tile: TileOf) -> list[Line]:
+    lines = []
+    for role, i, j in case.pairs:
+        images = (tile("train", i, "image i"), tile("train", j, "image j"))
+        lines.append(Line(images, "", tuple(_cell(case.of_pair(role, i, j, t)) for t in case.targets)))
+    return lines
+
+
+def _median_lines(case: Case) -> list[Line]:
+    return [Line((), f"median of {role.title}", _medians(case, role.name)) for role in COMPARED]
+
+
+def _cell(rerun: Rerun | None) -> Cell:
+    return Cell("", "") if rerun is None else Cell(pvalue(rerun.pvalue), effect_of_rerun(rerun.effect))
+
+
+def _medians(case: Case, role: str) -> tuple[Cell, ...]:
+    cells = []
+    for t in case.targets:
+        some = case.again(role, t)
+        effects = [rerun.effect for rerun in some if not math.isnan(rerun.effect)]
+        p = pvalue(median(rerun.pvalue for rerun in some)) if some else ""
+        cells.append(Cell(p, effect_of_rerun(median(effects)) if effects else ""))
+    return tuple(cells)
+
+
+def _agreed(name: str, agreement: Agreement) -> tuple[str, str, str, str, str]:
+    sign = "–" if math.isnan(agreement.same_sign) else f"{100 * agreement.same_sign:.0f} %"
+    effects, pvalues = (
+        "–" if math.isnan(value) else fixed(value, 2) for value in (agreement.effects, agreement.pvalues)
+    )
+    return name, str(agreement.n), sign, effects, pvalues
+
+
+def _strip(side: str, own: int, near: Sequence[Alike], tile: TileOf) -> Strip:
+    shown = tuple((tile("train", a.index, f"look-alike of {side}"), number(a.distance), a.near_copy) for a in near)
+    return Strip(f"Look-alikes of image {side}", tile("train", own, f"image {side}"), shown)
+
+
+SECTION = Section("robustness", data, files)

@@ -1,0 +1,119 @@
+"""Effects and answers in words, for the page and for the pictures alike."""
+
+from __future__ import annotations
+
+import math
+
+from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.findings import one_of
+from pipeline.report.content import Content
+from pipeline.report.names import image_name
+from pipeline.report.rows import Group, Numbered, Row
+from pipeline.text.numbers import fixed, percent
+
+
+def effect_texts(row: Row) -> tuple[str, str, str]:
+    """The effect and the ends of its interval, all with the decimals that the width of the interval deserves."""
+    places = _decimals(row.effect, row.effect_low, row.effect_high)
+    return fixed(row.effect, places), fixed(row.effect_low, places), fixed(row.effect_high, places)
+
+
+def selected_interval(row: Row) -> str:
+    """The longer interval of a finding, for tables: "0.14 to 0.48", or "–" where none is known."""
+    if not math.isfinite(row.effect) or math.isnan(row.effect_low_selected):
+        return "–"
+    return _interval(row, row.effect_low_selected, row.effect_high_selected)
+
+
+def effect_and_interval(row: Row) -> str:
+    """ "0.31 (0.22 to 0.40)", for tables."""
+    if not math.isfinite(row.effect):
+        return "not estimated"
+    effect, low, high = effect_texts(row)
+    return effect if math.isnan(row.effect_low) or math.isnan(row.effect_high) else f"{effect} ({low} to {high})"
+
+
+def effect_of_rerun(effect: float) -> str:
+    """ "Δ 0.312", for a cell."""
+    return "not estimated" if math.isnan(effect) else f"Δ {fixed(effect, 3)}"
+
+
+def sentence(item: Numbered, unit: str) -> str:
+    """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …".
+
+    What is no finding, or has an interval around zero, is told as an estimate only.
+    """
+    row = item.row
+    this, that = image_name("this", row.class_i, row.left), image_name("that", row.class_j, row.right)
+    if not math.isfinite(row.effect):
+        return f"For training on {this} instead of {that}, the effect could not be estimated."
+    effect, low, high = effect_texts(row)
+    what = _change(row.effect, effect.lstrip("−"), unit)
+    if row.effect_low <= 0.0 <= row.effect_high or math.isnan(row.effect_low) or math.isnan(row.effect_high):
+        return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
+    interval = f"95 % interval {_of_change(row, row.effect_low, row.effect_high)}"
+    if not row.finding:
+        return f"By estimate, training on {this} instead of {that} {what}, {interval}; the test does not confirm it."
+    if row.is_longer:
+        longer = _of_change(row, row.effect_low_selected, row.effect_high_selected)
+        interval += f"; {longer} as {one_of(item.n_found)}"
+    return f"Training on {this} instead of {that} {what}, {interval}."
+
+
+def verdict(group: Group, content: Content) -> str:
+    """The answer of one method in one sentence."""
+    found, tests = len(group.findings), group.n_tests
+    if tests == 0:
+        return f"None of the {len(group.tests)} pairs could be tested."
+    if found == 0:
+        who = "The one pair tested was not" if tests == 1 else f"None of the {tests} pairs was"
+        return f"{who} found to influence its target differently{content.beyond}, {promise(content)}."
+    pairs = "pair" if tests == 1 else "pairs"
+    what = "influences its" if found == 1 else "influence their"
+    return f"{found} of {tests} {pairs} {what} target differently{content.beyond}, {promise(content)}."
+
+
+def promise(content: Content) -> str:
+    """What the correction for many tests guarantees, as the end of a sentence."""
+    if CORRECTIONS[content.correction].controls == "FWER":
+        return f"with at most {_article(content.alpha)} {percent(content.alpha)} chance of any false finding"
+    return f"at a false discovery rate of {content.alpha:g}"
+
+
+def _article(share: float) -> str:
+    """ "an 8 % chance", "a 20 % chance"."""
+    return "an" if percent(share).startswith(("8", "11 ", "11.", "18 ", "18.")) else "a"
+
+
+def _change(effect: float, size: str, unit: str) -> str:
+    if effect == 0.0:
+        return f"leaves the {unit} on the target as it is"
+    return f"{'raises' if effect > 0 else 'lowers'} the {unit} on the target by {size}"
+
+
+def _of_change(row: Row, low: float, high: float) -> str:
+    """An interval of the size of the change: with "lowers by", both ends change sign."""
+    return _interval(row, low, high) if row.effect > 0.0 else _interval(row, -high, -low)
+
+
+def _interval(row: Row, low: float, high: float) -> str:
+    """ "0.22 to 0.40", with the decimals of `effect_texts`."""
+    places = _decimals(row.effect, row.effect_low, row.effect_high)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def _unsure(row: Row, low: str, high: str) -> str:
+    """Why the sign of the effect is not settled by its interval."""
+    if math.isnan(row.effect_low) or math.isnan(row.effect_high):
+        return "no interval is known"
+    if row.effect_low == -math.inf and row.effect_high == math.inf:
+        return "its 95 % interval is the whole line, so even the sign is open"
+    return f"the 95 % interval of Δ, {low} to {high}, contains zero"
+
+
+def _decimals(effect: float, low: float, high: float) -> int:
+    """Two significant digits of the interval's width, and at least one of the effect."""
+    width = high - low
+    sizes = [width / 10.0] if math.isfinite(width) and width > 0.0 else [abs(effect) / 100.0]
+    sizes.append(abs(effect))
+    return max([0, *(-math.floor(math.log10(size)) for size in sizes if math.isfinite(size) and size > 0.0)])

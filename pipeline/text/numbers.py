@@ -1,0 +1,72 @@
+"""Numbers as text: with signs and powers as they are printed, or in plain letters for a terminal."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NOT_KNOWN = "not known"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """`value` to so many significant digits, as one prints it: 0.0312, −1.5, 5 × 10⁻⁵, ∞."""
+    if math.isnan(value):
+        return NOT_KNOWN
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    mantissa, _, exponent = format(abs(value), f".{digits}g").partition("e")
+    power = f" × 10{str(int(exponent)).translate(SUPERSCRIPTS)}" if exponent else ""
+    return f"{'−' if value < 0 else ''}{mantissa}{power}"
+
+
+def fixed(value: float, places: int) -> str:
+    """`value` with so many decimals, where that is a sensible length."""
+    if not math.isfinite(value) or places > 5 or abs(value) >= 1e6:
+        return number(value)
+    text = f"{abs(value):.{places}f}"
+    return f"−{text}" if value < 0.0 and float(text) != 0.0 else text
+
+
+def pvalue(value: float) -> str:
+    """A p-value; one that underflowed to 0 is known to be tiny, not to be 0."""
+    return "< 10⁻³⁰⁰" if value == 0.0 else number(value)
+
+
+def p_equals(value: float) -> str:
+    """ "p = 0.0123", or "p < 10⁻³⁰⁰"."""
+    text = pvalue(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def percent(share: float) -> str:
+    """0.2 as "20 %"."""
+    return f"{100.0 * share:.4g} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """ "1 pair", "2 pairs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def thousands(count: int) -> str:
+    """A count with its thousands apart: 12 000."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def weights(values: Sequence[float]) -> list[str]:
+    """Weights beside each other, with the decimals that give the largest two digits."""
+    largest = max((abs(value) for value in values), default=0.0)
+    places = max(0, 1 - math.floor(math.log10(largest))) if largest > 0.0 else 0
+    return [fixed(value, places) for value in values]
+
+
+def unbroken(text: str) -> str:
+    """`text` for a page that breaks lines: "95 %", "train 12" and "5 × 10⁻⁵" stay together."""
+    return re.sub(r"(?<=\d) (?=%|× 10)|(?<=\btrain) (?=\d)|(?<=\d ×) (?=10)", "\N{NO-BREAK SPACE}", text)
+
+
+def terminal_pvalue(value: float) -> str:
+    """A p-value in plain letters; one that underflowed to 0 is known to be tiny, not to be 0."""
+    return "<1e-300" if value == 0.0 else f"{value:.3g}"
