@@ -5,6 +5,11 @@ The longest files come first, so that no worker is left alone with one of them a
 
 import signal
 
+import pytest
+
+for helper in ("contrast_cases", "gram_checks", "lasso_problems", "report_content"):
+    pytest.register_assert_rewrite(helper)
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from datamodels_inf import PackedMasks, check_exchangeable
-from datamodels_inf.masks import complement_hashes, row_hashes
 
 N, D, CLASSES = 600, 60, 6
 LABELS = np.arange(D) % CLASSES
@@ -327,18 +326,6 @@ def test_many_images_are_sampled_and_strata_then_need_labels():
     assert blind.ok
     assert "not ten strata, which only their labels show at this size" in check_of(blind, "Pairs of images").notices
     assert check_exchangeable(masks, labels=labels).law == "stratified"
-
-
-def test_hashes_of_rows_and_complements():
-    """Also of rows that differ in the last bits of two words only, where a careless sum would be blind."""
-    rng = np.random.default_rng(9)
-    masks = fixed_size(rng, 50, 130)
-    packed = PackedMasks.from_bool(masks)
-    assert (complement_hashes(packed) == row_hashes(PackedMasks.from_bool(~masks))).all()
-    twins = np.repeat(masks[:1], 64 * 3, axis=0)
-    for k, (a, b) in enumerate((a, b) for a in range(64) for b in (64, 96, 127)):
-        twins[k, [a, b]] ^= True
-    assert len(np.unique(row_hashes(PackedMasks.from_bool(twins)))) == len(np.unique(twins, axis=0))
 
 
 @pytest.mark.parametrize("masks", (np.zeros(3), np.zeros((0, 3)), [[0, 2]], [[0.5, 1]]))

@@ -84,3 +84,8 @@ def test_every_room_says_what_lives_there():
 @pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "NETWORKS"))
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+
+
+def test_the_package_is_imported_without_numba():
+    """It is slow to import, and only many pairs and fits need it."""
+    subprocess.run([sys.executable, "-c", "import sys, datamodels_inf; assert 'numba' not in sys.modules"], check=True)
