@@ -10,12 +10,11 @@ from datamodels_inf import (
     SquaredResidual,
     paired_swap_test,
 )
+from datamodels_inf.internal.coins import coin_keys, flip_coins
 
 
 def test_paired_pvalue_with_tau_and_ties_by_hand():
     """30 wins, 10 losses, 20 ties of 60: coins decide the ties, then Bin(60, ½ + τ/2)."""
-    from datamodels_inf.internal.coins import coin_keys, flip_coins
-
     signs = np.repeat([1.0, -1.0, 0.0], [30, 10, 20])
     x = np.column_stack([np.ones(60), np.zeros(60)])
     result = paired_swap_test(x, signs, 0, 1, score=lambda x, y: y * x[:, 0], tau=0.2, tau_x=0.0, rng=5)

@@ -11,6 +11,7 @@ from datamodels_inf import (
     swap_test,
     swap_test_many,
 )
+from datamodels_inf.internal.checks import check_integer, check_pair, check_pairs, seed_of
 
 
 def with_value(array, value):
@@ -83,3 +84,32 @@ def test_bad_pairs_get_one_sentence(test, pairs):
 def test_bad_threads(threads):
     with pytest.raises(ValueError, match="`threads` must be a whole number of at least 1"):
         swap_test_many(X, Y, [(0, 1)], score=SquaredResidual(THETA), threads=threads)
+
+
+def test_pairs_and_groups_become_one_shape():
+    np.testing.assert_array_equal(check_pairs([(3, 1), (0, 2)], 4), [[[3], [1]], [[0], [2]]])
+    assert check_pairs(np.zeros((5, 2, 3), int) + np.arange(6).reshape(2, 3), 6).shape == (5, 2, 3)
+    assert check_pairs([], 4).shape == (0, 2, 1)
+    np.testing.assert_array_equal(check_pair(np.int8(3), 1, 4), [[[3], [1]]])
+    np.testing.assert_array_equal(check_pair([0, 5], (2, 1), 6), [[[0, 5], [2, 1]]])
+
+
+def test_seeds():
+    """Of a generator the next draw, so that two calls with it differ and two equal generators agree."""
+    assert (seed_of(None), seed_of(7), seed_of(2**64 + 5)) == (0, 7, 2**64 % 2**63 + 5)
+    a, b = np.random.default_rng(3), np.random.default_rng(3)
+    first, second = seed_of(a), seed_of(a)
+    assert first != second
+    assert (seed_of(b), seed_of(b)) == (first, second)
+    for bad in (-1, 1.5, True, "7"):
+        with pytest.raises(ValueError, match="`rng` must be None, a non-negative int"):
+            seed_of(bad)
+
+
+@pytest.mark.parametrize(("value", "ok"), [(3, True), (np.int16(4), True), (2, False), (3.0, False), (True, False)])
+def test_whole_numbers(value, ok):
+    if ok:
+        assert check_integer("k", value, 3) == value
+    else:
+        with pytest.raises(ValueError, match="`k` must be a whole number of at least 3"):
+            check_integer("k", value, 3)

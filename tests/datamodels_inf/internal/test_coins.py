@@ -7,6 +7,8 @@ from datamodels_inf import (
     swap_test,
     swap_test_many,
 )
+from datamodels_inf.internal.coins import coin_keys, flip_coins
+from datamodels_inf.kernels.dense_swap import coin
 
 
 def test_coins_are_fair_seeded_and_independent_of_other_pairs():
@@ -28,10 +30,14 @@ def test_coins_are_fair_seeded_and_independent_of_other_pairs():
 
 
 def test_coins_of_neighbouring_samples_are_uncorrelated():
-    from datamodels_inf.internal.coins import coin_keys, flip_coins
-
     keys = coin_keys(np.arange(400).reshape(200, 2, 1), 0)
     coins = np.stack([flip_coins(keys[k : k + 1], 1000) for k in range(200)]) * 2.0 - 1
     for lag in (1, 2, 7):
         assert abs((coins[:, lag:] * coins[:, :-lag]).mean()) < 5 / np.sqrt(coins.size)
         assert abs((coins[lag:] * coins[:-lag]).mean()) < 5 / np.sqrt(coins.size)
+
+
+def test_the_compiled_coin_is_the_same_hash():
+    for key in coin_keys(np.array([[[0], [1]], [[7], [3]], [[49_999], [2]]]), 11):
+        coins = flip_coins(np.array([key]), 300)
+        assert [coin(key, m) for m in range(300)] == coins.tolist()
