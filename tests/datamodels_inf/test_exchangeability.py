@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from long_runs import times
 
 from datamodels_inf import PackedMasks, check_exchangeable
 
 N, D, CLASSES = 600, 60, 6
+DATA_SETS = times(150, 300)
 LABELS = np.arange(D) % CLASSES
 
 
@@ -69,15 +71,15 @@ def test_detects_the_law():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_false_alarms_are_rare(law):
-    """At α = 0.05, of 300 data sets with labels and fit rows; measured at the default 0.001: see docs/method.md."""
+    """At α = 0.05, of data sets with labels and fit rows; measured at the default 0.001: see docs/method.md."""
     rng = np.random.default_rng(1)
     alarms = 0
-    for _ in range(300):
+    for _ in range(DATA_SETS):
         masks = LAWS[law](rng)
         labels = np.arange(masks.shape[1]) % 3
         fit = LAWS[law](rng)[:100]
         alarms += bool(found(check_exchangeable(masks, labels=labels, fit_masks=fit, alpha=0.05)))
-    assert alarms <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
+    assert alarms <= DATA_SETS * 0.05 + 4 * np.sqrt(DATA_SETS * 0.05 * 0.95)
 
 
 # Each way in which the premise fails.
@@ -202,8 +204,8 @@ def test_blocks_inside_classes_are_found_all_the_same():
 
 def test_false_alarms_within_strata_are_rare():
     rng = np.random.default_rng(4)
-    bad = sum(not check_exchangeable(stratified(rng, 200), labels=LABELS, alpha=0.05).ok for _ in range(300))
-    assert bad <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05)
+    bad = sum(not check_exchangeable(stratified(rng, 200), labels=LABELS, alpha=0.05).ok for _ in range(DATA_SETS))
+    assert bad <= DATA_SETS * 0.05 + 4 * np.sqrt(DATA_SETS * 0.05)
 
 
 def test_masks_of_the_fit_rows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import adjust_pvalues
-from datamodels_inf.multiplicity import harmonic, selected_confidence
+from datamodels_inf.multiplicity import critical_values, harmonic, selected_confidence, threshold
 
 
 def step_up(p, alpha, weight):
@@ -97,3 +97,18 @@ def test_what_is_left_out_is_the_threshold_of_the_correction(correction):
     assert 0 < found.sum() < 300
     assert p[found].max() <= limit * (1 + 1e-9)
     assert p[~found].min() > limit
+
+
+@pytest.mark.parametrize("correction", ["by", "bh", "holm", "bonferroni"])
+def test_the_threshold_parts_findings_from_the_rest(correction):
+    rng = np.random.default_rng(2)
+    for strength in (0.0, 0.5, 2.0, 6.0):
+        for m in (1, 7, 200):
+            p = 10.0 ** (-strength * rng.random(m)) * rng.random(m)
+            found = adjust_pvalues(p, correction) <= 0.2
+            limit = threshold(correction, 0.2, m, int(found.sum()))
+            if found.any():
+                np.testing.assert_array_equal(p <= limit * (1 + 1e-12), found)
+            else:
+                assert p.min() > limit
+            assert (np.diff(critical_values(correction, 0.2, m)) >= 0).all()

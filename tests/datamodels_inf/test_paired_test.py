@@ -6,10 +6,7 @@ from naive import naive_exact_pvalue, naive_paired_counts
 from scipy.stats import binomtest, wilcoxon
 from swap_samples import GOOD, data
 
-from datamodels_inf import (
-    SquaredResidual,
-    paired_swap_test,
-)
+from datamodels_inf import SquaredResidual, paired_swap_test
 from datamodels_inf.internal.coins import coin_keys, flip_coins
 
 

@@ -5,20 +5,8 @@ import pytest
 from naive import binomial_pmf
 from scipy.stats import norm
 
-from datamodels_inf import (
-    dominance_area,
-    linear_gap,
-    mixture_gap,
-    paired_power,
-    sufficient_gap,
-    swap_power,
-)
-from datamodels_inf.power import (
-    linear_paired_gap,
-    mixture_paired_gap,
-    printed_gap,
-    unpaired_win_probability,
-)
+from datamodels_inf import dominance_area, linear_gap, mixture_gap, paired_power, sufficient_gap, swap_power
+from datamodels_inf.power import linear_paired_gap, mixture_paired_gap, printed_gap, unpaired_win_probability
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
 
 TRUTH, FITTED = np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.5, 2.5, -1.5, 1.0])

@@ -5,11 +5,7 @@ import pytest
 from swap_samples import GOOD, THETA, X, Y, data
 
 import datamodels_inf as di
-from datamodels_inf import (
-    SquaredResidual,
-    swap_test,
-    swap_test_many,
-)
+from datamodels_inf import SquaredResidual, swap_test, swap_test_many
 
 
 def test_reject_includes_the_level_itself():

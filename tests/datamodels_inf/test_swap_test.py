@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
+from long_runs import times
 from naive import naive_exact_pvalue, naive_swap_counts
 from scipy.stats import binom
 from swap_samples import PAIRS, data
 
 import datamodels_inf as di
-from datamodels_inf import (
-    SquaredResidual,
-    paired_swap_test,
-    paired_swap_test_many,
-    swap_test,
-    swap_test_many,
-)
+from datamodels_inf import SquaredResidual, paired_swap_test, paired_swap_test_many, swap_test, swap_test_many
+
+DATA_SETS = times(1000, 2000)
 
 
 def test_pvalues_are_those_of_the_counts():
@@ -57,12 +54,12 @@ def test_odd_sample_is_dropped():
 def test_rows_of_different_laws_keep_the_level_when_permuted():
     """The noise grows sixfold along the rows: the given order finds a difference that is none."""
     rejected = {"given": 0, "permuted": 0}
-    for seed in range(2000):
+    for seed in range(DATA_SETS):
         rng = np.random.default_rng(seed)
         x = rng.random((100, 4)) < 0.5
         y = x[:, 0] * 1.0 + x[:, 1] + np.geomspace(1, 6, 100) * rng.standard_normal(100)
         for order in rejected:
             result = swap_test(x, y, 0, 1, score=SquaredResidual([1, 0, 0, 0]), pvalue="exact", order=order, rng=seed)
             rejected[order] += result.reject(0.05)
-    assert rejected["permuted"] <= binom.ppf(1 - 1e-6, 2000, 0.05)
-    assert rejected["given"] > 1000
+    assert rejected["permuted"] <= binom.ppf(1 - 1e-6, DATA_SETS, 0.05)
+    assert rejected["given"] > DATA_SETS / 2

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from datamodels_inf import (
-    AbsoluteResidual,
-    SignedMargin,
-    SquaredResidual,
-)
+from datamodels_inf import AbsoluteResidual, SignedMargin, SquaredResidual
 
 SCORES = {
     "squared": lambda theta: SquaredResidual(theta, 0.25),

@@ -1,4 +1,4 @@
-"""The level of a finding's interval, in numbers and in words."""
+"""The level of a finding's interval, and its words."""
 
 import math
 

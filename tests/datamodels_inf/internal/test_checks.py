@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from swap_samples import GOOD, THETA, X, Y
 
-from datamodels_inf import (
-    SquaredResidual,
-    paired_swap_test,
-    paired_swap_test_many,
-    swap_test,
-    swap_test_many,
-)
+from datamodels_inf import SquaredResidual, paired_swap_test, paired_swap_test_many, swap_test, swap_test_many
 from datamodels_inf.internal.checks import check_integer, check_pair, check_pairs, seed_of
 
 

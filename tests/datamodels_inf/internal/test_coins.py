@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from datamodels_inf import (
-    SquaredResidual,
-    swap_test,
-    swap_test_many,
-)
+from datamodels_inf import SquaredResidual, swap_test, swap_test_many
 from datamodels_inf.internal.coins import coin_keys, flip_coins
 from datamodels_inf.kernels.dense_swap import coin
 

@@ -7,13 +7,7 @@ import pytest
 from naive import naive_paired_counts, naive_swap_counts
 from swap_samples import PAIRS, SCORES, data
 
-from datamodels_inf import (
-    SquaredResidual,
-    paired_swap_test,
-    paired_swap_test_many,
-    swap_test,
-    swap_test_many,
-)
+from datamodels_inf import SquaredResidual, paired_swap_test, paired_swap_test_many, swap_test, swap_test_many
 from datamodels_inf.internal.comparison import halves
 
 

@@ -5,10 +5,7 @@ import pytest
 from swap_samples import SCORES, data
 
 import datamodels_inf as di
-from datamodels_inf import (
-    paired_swap_test_many,
-    swap_test_many,
-)
+from datamodels_inf import paired_swap_test_many, swap_test_many
 
 
 @pytest.mark.parametrize("score", SCORES)

@@ -4,10 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from lasso_problems import (
-    HARD,
-    problem,
-)
+from lasso_problems import HARD, problem
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.lasso.descent import Scratch

@@ -27,3 +27,12 @@ def test_a_rerun_of_the_same_agrees_and_one_turned_around_does_not():
     same, turned = agreement(effect, p, effect, p), agreement(effect, p, -effect, p)
     assert (same.same_sign, same.effects, same.pvalues) == (1.0, pytest.approx(1.0), pytest.approx(1.0))
     assert (turned.same_sign, turned.effects) == (0.0, pytest.approx(-1.0))
+
+
+def test_agreement_leaves_out_what_is_unknown():
+    nan = float("nan")
+    once, again = np.array([1.0, -1.0, nan, 2.0]), np.array([0.5, 1.0, 1.0, nan])
+    found = agreement(once, np.full(4, 0.5), again, np.full(4, 0.1))
+    assert (found.n, found.same_sign) == (2, 0.5)
+    assert np.isnan(found.pvalues)
+    assert agreement(once[2:3], np.ones(1), again[2:3], np.ones(1)).n == 0
