@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_designs import listed
+from pair_designs import listed
 
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels

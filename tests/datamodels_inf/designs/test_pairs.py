@@ -1,19 +1,10 @@
 """Designs: which pairs are tested, and that none is tested twice."""
 
-import itertools
-
 import numpy as np
 import pytest
+from pair_designs import listed
 
 from datamodels_inf.designs.pairs import Pairs, grid_pairs, take_runs, top_pairs
-
-
-def listed(pairs):
-    """[(I, J, target), …], the members as tuples."""
-    runs = itertools.pairwise(pairs.bounds.tolist())
-    left, right = pairs.left.tolist(), pairs.right.tolist()
-    members = [(tuple(left[a:b]), tuple(right[a:b])) for a, b in runs]
-    return [(*both, target) for both, target in zip(members, pairs.target.tolist(), strict=True)]
 
 
 def of_groups(tests):
