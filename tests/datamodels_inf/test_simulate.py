@@ -38,7 +38,7 @@ def test_rates_agree_with_exact_theory(power, size, method):
 
 def test_the_check_of_rates_can_fail(power, size):
     """Rates of one test against the theory of another, of one level or σ against that of the next."""
-    exact = [m for m in METHODS if m != "paired-signed-rank"]
+    exact = [m for m in VARIANTS if m != "paired-signed-rank"]
     for a, b in itertools.permutations(exact, 2):
         assert not agrees(replace(power[a, 1.0], theory=power[b, 1.0].theory)), (a, b)
     for method in exact:
