@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import adjust_pvalues
+from datamodels_inf.multiplicity import critical_values, threshold
 
 
 def step_up(p, alpha, weight):
@@ -75,3 +76,18 @@ def test_empty_and_all_nan():
 def test_bad_input(p, method, sentence):
     with pytest.raises(ValueError, match=sentence):
         adjust_pvalues(p, method)
+
+
+@pytest.mark.parametrize("correction", ["by", "bh", "holm", "bonferroni"])
+def test_the_threshold_parts_findings_from_the_rest(correction):
+    rng = np.random.default_rng(2)
+    for strength in (0.0, 0.5, 2.0, 6.0):
+        for m in (1, 7, 200):
+            p = 10.0 ** (-strength * rng.random(m)) * rng.random(m)
+            found = adjust_pvalues(p, correction) <= 0.2
+            limit = threshold(correction, 0.2, m, int(found.sum()))
+            if found.any():
+                np.testing.assert_array_equal(p <= limit * (1 + 1e-12), found)
+            else:
+                assert p.min() > limit
+            assert (np.diff(critical_values(correction, 0.2, m)) >= 0).all()

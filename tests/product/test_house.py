@@ -84,3 +84,11 @@ def test_every_room_says_what_lives_there():
 @pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "NETWORKS"))
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+
+
+def test_library_prints_nothing_and_knows_nothing_of_the_pipeline():
+    for file in (ROOT / "datamodels_inf").rglob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        assert "print(" not in source, file
+        assert "import pipeline" not in source, file
+        assert "from pipeline" not in source, file

@@ -1,6 +1,5 @@
-"""Intervals of what was selected: their level by the formulas, their false coverage by simulation, their words."""
+"""Intervals of what was selected: their level by the formulas, their false coverage by simulation."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.special import ndtr
 from datamodels_inf import adjust_pvalues, contrast_many
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.multiplicity import harmonic, selected_confidence
-from pipeline.finding_level import finding_level, level_text, one_of
+from pipeline.finding_level import finding_level
 
 ALPHA, TESTS, RUNS = 0.2, 400, 300
 
@@ -45,20 +44,6 @@ def test_what_is_left_out_is_the_threshold_of_the_correction(correction):
 def test_bad_input(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         selected_confidence(*arguments)
-
-
-def test_being_found_makes_no_interval_shorter():
-    assert finding_level("by", 0.2, 2000, 39) == selected_confidence("by", 0.2, 2000, 39) > 0.95
-    assert selected_confidence("bh", 0.2, 10, 9) == pytest.approx(0.82)
-    assert finding_level("bh", 0.2, 10, 9) == finding_level("by", 0.2, 1, 1) == 0.95
-    assert math.isnan(finding_level("by", 0.2, 2000, 0))
-    assert math.isnan(finding_level("by", 0.2, 0, 0))
-
-
-def test_levels_and_counts_as_text():
-    levels = (0.95, 0.99, 0.9933, 0.9999, 0.9999137, 1.0)
-    assert [level_text(v) for v in levels] == ["95 %", "99 %", "99.3 %", "99.99 %", "99.991 %", "100 %"]
-    assert (one_of(1), one_of(39)) == ("the only finding", "one of 39 findings")
 
 
 def normal_run(rng, size, correlated):

@@ -1,0 +1,27 @@
+"""Runs that many tests look at, each made once."""
+
+import pytest
+from clustered_images import write_clusters
+from real_command import SMALL, ok
+
+
+@pytest.fixture(scope="session")
+def default_run(tmp_path_factory):
+    """A folder in which the default configuration has been run, and what it said."""
+    folder = tmp_path_factory.mktemp("run")
+    return folder, ok(folder, "run")
+
+
+@pytest.fixture
+def small_run(tmp_path):
+    """A folder with the small configuration run in it; its store may be harmed."""
+    ok(tmp_path, "run", *SMALL)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def clusters(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clusters")
+    for name in ("alike", "unlike"):
+        write_clusters(folder / name, alike=name == "alike")
+    return folder
