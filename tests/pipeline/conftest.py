@@ -1,5 +1,7 @@
 """Runs that many tests look at, each made once."""
 
+import shutil
+
 import pytest
 from clustered_images import write_clusters
 from real_command import SMALL, ok
@@ -12,10 +14,17 @@ def default_run(tmp_path_factory):
     return folder, ok(folder, "run")
 
 
+@pytest.fixture(scope="session")
+def small_run_as_made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    ok(folder, "run", *SMALL)
+    return folder
+
+
 @pytest.fixture
-def small_run(tmp_path):
+def small_run(small_run_as_made, tmp_path):
     """A folder with the small configuration run in it; its store may be harmed."""
-    ok(tmp_path, "run", *SMALL)
+    shutil.copytree(small_run_as_made, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

@@ -7,7 +7,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from real_command import COMMAND, SMALL, STAGES, ok, states, table
+from command_here import ok
+from real_command import COMMAND, SMALL, STAGES, states, table
+from real_command import ok as ok_alone
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, swap_test
 from datamodels_inf.lasso.solver import fit_lasso
@@ -66,7 +68,7 @@ def test_a_second_run_does_no_work_and_says_so_quickly(default_run):
     folder, _ = default_run
     before = {p: p.stat().st_mtime_ns for p in (folder / "data").rglob("*") if p.is_file() and ".lock" not in p.name}
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    output = ok(folder, "run")
+    output = ok_alone(folder, "run")
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime < 3
     assert states(output) == dict.fromkeys(STAGES, "cached")

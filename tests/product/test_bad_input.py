@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 import torch
-from real_command import call
+from command_here import call
 from released_layout import FILES, LOAD, harm_masks, released
 
 

@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from real_command import SMALL, ok, table
+from command_here import ok
+from real_command import SMALL, table
 from released_layout import FILES, LOAD, released
 
 from datamodels_inf import SquaredResidual, contrast, paired_swap_test

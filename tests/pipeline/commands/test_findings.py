@@ -8,8 +8,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from command_here import call, ok
 from pyarrow import parquet
-from real_command import COMMAND, call, ok
+from real_command import COMMAND
 from scipy.stats import t
 
 METHODS = ("swap", "paired", "contrast")

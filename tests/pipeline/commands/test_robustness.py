@@ -3,7 +3,7 @@
 import json
 
 from clustered_images import settings
-from real_command import call, ok
+from command_here import call, ok
 
 
 def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_path):

@@ -1,11 +1,9 @@
 """`train`: the folder it makes, which images and laws, and what it refuses."""
 
-import subprocess
-
 import numpy as np
 import pytest
+from command_here import call, ok
 from places import MINI
-from real_command import COMMAND, call
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
@@ -31,8 +29,7 @@ def test_train_then_run_on_it(tmp_path):
         "test.repeats=2",
     )
     arguments = [word for s in settings for word in ("--set", s)]
-    run = subprocess.run([*COMMAND, "run", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (run.returncode, run.stderr) == (0, "")
+    ok(tmp_path, "run", *arguments)
     again = call(tmp_path, "train", "--out", "set", *TINY)
     assert again.returncode == 0
     other = call(tmp_path, "train", "--out", "set", *TINY, "--seed", 1)

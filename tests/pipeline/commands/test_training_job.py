@@ -4,7 +4,8 @@ import signal
 import subprocess
 import time
 
-from real_command import COMMAND, call
+from command_here import call
+from real_command import COMMAND
 
 # The command, which also says how many chunks it trains.
 COUNTING = """

@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 import pytest
+from command_here import ok
 from masks_of_people import IMAGES, ROWS, TARGETS, TOP, make, pairs_of, run
-from real_command import ok, states
+from real_command import states
 from released_layout import FILES, released
 
 from pipeline.errors import BadInputError

@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pyarrow as pa
 import pytest
+from command_here import ok
 from pyarrow import parquet
 from real_command import COMMAND, SMALL
 from report_content import Page, check_self_contained
@@ -36,7 +37,7 @@ def call(folder, *arguments, **environment):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stage")
-    call(folder, "report", *SMALL, *BOTH)
+    ok(folder, "report", *SMALL, *BOTH)
     return folder
 
 

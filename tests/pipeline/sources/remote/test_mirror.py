@@ -1,12 +1,15 @@
 """Mirrors: journals, damage, changed objects, full disks."""
 
 import re
+import resource
 import signal
 import subprocess
 
 import numpy as np
 import pytest
-from real_command import COMMAND, call, ok, states
+from command_here import call, ok
+from real_command import COMMAND, states
+from real_command import call as call_alone
 from released_bucket import GOOD_MASKS, KEYS, journal
 
 from pipeline.errors import BadInputError
@@ -77,13 +80,12 @@ def test_a_full_disk_is_one_sentence_and_what_is_complete_is_kept(bucket, tmp_pa
 
 def test_a_disk_that_cannot_hold_a_file_of_this_size_is_the_same_sentence(bucket, tmp_path):
     """A limit on the size of files refuses the mirror of 4000 × 63 bytes before a row is asked for."""
-    import resource
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    done = call(tmp_path, "download", *bucket.arguments(), preexec_fn=limit)
+    done = call_alone(tmp_path, "download", *bucket.arguments(), preexec_fn=limit)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert re.search(r"the disk of \S*objects/\S+ is full \(File too large\): 252\.0 kB are needed", done.stderr)
     assert bucket.data_requests("masks") == []

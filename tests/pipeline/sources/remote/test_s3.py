@@ -1,7 +1,7 @@
 """Requester-pays buckets: each refusal has its sentence, errors of the server are tried again."""
 
 import pytest
-from real_command import call, ok
+from command_here import call, ok
 from servers import refusal
 
 

@@ -8,7 +8,8 @@ import time
 
 import numpy as np
 import pytest
-from real_command import COMMAND, ok
+from command_here import ok
+from real_command import COMMAND
 
 from datamodels_inf.lasso.solver import BATCH, fit_lasso
 from pipeline.sources.folder import EMBEDDED

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from command_here import call, ok
 from pyarrow import parquet
-from real_command import call, ok
 from released_layout import FILES, released
 
 from pipeline.errors import BadInputError

@@ -1,7 +1,7 @@
 """The fit stage: which targets are fitted, what changes its key, what it refuses."""
 
 import pytest
-from real_command import call, ok
+from command_here import call, ok
 from released_layout import FILES, released
 
 

@@ -8,8 +8,9 @@ import time
 
 import numpy as np
 import pytest
+from command_here import ok
 from pyarrow import parquet
-from real_command import COMMAND, ok
+from real_command import COMMAND
 from released_layout import released
 from tested_pairs import FOUR, METHODS, held_out, rows_of
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from command_here import ok
 from masks_of_people import FIT_ROWS, HELD_OUT, LABELS, METHODS, OLD, TARGETS, make, pairs_of, run
-from real_command import ok
 from released_layout import FILES, harm_masks, released
 
 from pipeline.commands import findings
