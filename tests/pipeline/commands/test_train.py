@@ -39,7 +39,19 @@ def test_train_then_run_on_it(tmp_path):
 
 def test_bernoulli_masks_and_softmax(tmp_path):
     done = call(
-        tmp_path, "train", "--out", "set", *TINY, "--architecture", "softmax", "--law", "bernoulli", "--proportion", 0.3
+        tmp_path,
+        "train",
+        "--out",
+        "set",
+        *TINY,
+        "--architecture",
+        "softmax",
+        "--law",
+        "bernoulli",
+        "--proportion",
+        0.3,
+        "--workers",
+        1,
     )
     assert done.returncode == 0, done.stderr
     masks = PackedMasks(np.load(tmp_path / "set" / "masks.npy"), 40)

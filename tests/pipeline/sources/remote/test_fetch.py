@@ -26,16 +26,22 @@ from pipeline.sources.remote.objects import Identity
 
 
 def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
-    """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness."""
+    """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness.
+
+    A kill comes a moment after so many ranges were asked for, or, with none, somewhere in the start.
+    """
     small = [*COMMAND[:2], "import pipeline.sources.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
     bucket.door.delay = 0.02
     rng = random.Random(1)
     kills = 0
     arguments = bucket.arguments("fit.mode=lasso")
     while kills < 20:
-        complete, seen = journal(tmp_path), len(bucket.log.requests)
+        complete, seen, asked = journal(tmp_path), len(bucket.log.requests), len(bucket.log.data(""))
         process = subprocess.Popen([*small, "download", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.75, 1.1))
+        after = rng.randrange(4)
+        while process.poll() is None and len(bucket.log.data("")) < asked + after:
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.15))
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
         for r in bucket.log.requests[seen:]:
