@@ -4,7 +4,7 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo sample simulate test lint clean
+.PHONY: demo sample simulate test test-long lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
 # so an interrupted installation is done again.
@@ -27,9 +27,16 @@ sample: $(VENV)/.made
 simulate: $(VENV)/.made
 	$(BIN)/datamodels-inf simulate all
 
-# One worker per core, one file at a time each; threads inside a worker would only be in the others' way.
+# One worker per core, one file at a time each; threads inside a worker would only be in the others' way. Files are taken
+# in the order of tests/conftest.py, the longest first: xdist's own order would leave those with few tests to the end.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
 test: lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(PYTEST)
+
+# The same with the full number of repetitions of the Monte-Carlo tests.
+test-long: lint
+	$(PYTEST) --long
 
 lint: $(VENV)/.made
 	$(BIN)/ruff check .

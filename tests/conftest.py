@@ -1,24 +1,32 @@
 """A shell's background job (`make test &`) ignores SIGINT, and so would the processes that the tests interrupt.
 
-The longest files come first, so that no worker is left alone with one of them at the end.
+The longest files come first, so that no worker is left alone with one of them at the end (with xdist's
+--no-loadscope-reorder, as in the Makefile).
 """
 
 import signal
+from pathlib import Path
+
+import long_runs
+import pytest
+
+HERE = Path(__file__).parent
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-LONGEST = (
-    "test_wheel",
-    "test_training",
-    "test_size",
-    "test_simulate",
-    "test_remote",
-    "test_pipeline",
-    "test_hard_nulls",
-)
+for helper in ("contrast_cases", "gram_checks", "lasso_problems", "report_content"):
+    pytest.register_assert_rewrite(helper)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="Monte-Carlo tests with their full number of repetitions")
+
+
+def pytest_configure(config):
+    long_runs.LONG = config.getoption("--long")
 
 
 def pytest_collection_modifyitems(items):
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+    places = {HERE / name: place for place, name in enumerate(long_runs.LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))

@@ -4,7 +4,7 @@ The rows come sorted by e = y − b − f, f the prediction with all images. A m
 r = e + θ̂_i, one with j in and i out r = e + θ̂_j: each of the two sides, taken from the sorted rows, is sorted, and by
 |r| it is two sorted runs, those below 0 backwards and those above 0. Three merges rank them all.
 
-Each loop has its plain numpy twin in `datamodels_inf.signed_rank` or tests/naive.py.
+Each loop has its plain numpy twin in `datamodels_inf.signed_rank` or tests/helpers/naive.py.
 """
 
 from __future__ import annotations

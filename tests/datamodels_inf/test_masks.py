@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from datamodels_inf.masks import TILE_BYTES, PackedMasks, pack_rows
+from datamodels_inf.masks import TILE_BYTES, PackedMasks, complement_hashes, pack_rows, row_hashes
 
 Bools = NDArray[np.bool_]
-
 SHAPES = [(1, 1), (3, 1), (5, 7), (4, 8), (4, 9), (7, 16), (300, 45), (40, 1003), (1, 500)]
 SMALL_TILES = [1, 64, 500, 5000]
 
@@ -195,6 +194,7 @@ def test_everything_agrees_with_numpy(data: st.DataObject) -> None:
 
 
 LARGE = (20_000, 8_000)
+
 CALLS: dict[str, Callable[[PackedMasks], Any]] = {
     "masks @ w": lambda masks: masks @ np.ones(LARGE[1]),
     "masks @ W": lambda masks: masks @ np.ones((LARGE[1], 4)),
@@ -290,3 +290,15 @@ def test_errors_are_one_sentence_that_names_the_argument(call: Callable[[], Any]
 def test_an_array_on_the_left_is_refused() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         np.ones(4) @ MASKS
+
+
+def test_hashes_of_rows_and_complements():
+    """Also of rows that differ in the last bits of two words only, where a careless sum would be blind."""
+    rng = np.random.default_rng(9)
+    masks = rng.random((50, 130)).argsort(axis=1) < 65
+    packed = PackedMasks.from_bool(masks)
+    assert (complement_hashes(packed) == row_hashes(PackedMasks.from_bool(~masks))).all()
+    twins = np.repeat(masks[:1], 64 * 3, axis=0)
+    for k, (a, b) in enumerate((a, b) for a in range(64) for b in (64, 96, 127)):
+        twins[k, [a, b]] ^= True
+    assert len(np.unique(row_hashes(PackedMasks.from_bool(twins)))) == len(np.unique(twins, axis=0))

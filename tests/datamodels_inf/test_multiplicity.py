@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import adjust_pvalues
-from datamodels_inf.multiplicity import critical_values, threshold
+from datamodels_inf.multiplicity import critical_values, harmonic, selected_confidence, threshold
 
 
 def step_up(p, alpha, weight):
@@ -76,6 +76,27 @@ def test_empty_and_all_nan():
 def test_bad_input(p, method, sentence):
     with pytest.raises(ValueError, match=sentence):
         adjust_pvalues(p, method)
+
+
+@pytest.mark.parametrize(("n_tests", "n_found"), [(1, 1), (7, 3), (2000, 1), (2000, 545), (2000, 2000)])
+def test_the_level_is_that_of_the_formulas(n_tests, n_found):
+    total = sum(1 / k for k in range(1, n_tests + 1))
+    assert 1 - selected_confidence("by", 0.2, n_tests, n_found) == pytest.approx(0.2 * n_found / (n_tests * total))
+    assert 1 - selected_confidence("bh", 0.2, n_tests, n_found) == pytest.approx(0.2 * n_found / n_tests)
+    for correction in ("holm", "bonferroni"):
+        assert 1 - selected_confidence(correction, 0.2, n_tests, n_found) == pytest.approx(0.2 / n_tests)
+    assert harmonic(n_tests) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("correction", ["by", "bh", "bonferroni"])
+def test_what_is_left_out_is_the_threshold_of_the_correction(correction):
+    """A finding that just passed has an interval, at its level, that ends just at zero."""
+    p = np.random.default_rng(0).random(300) ** 4
+    found = adjust_pvalues(p, correction) <= 0.2
+    limit = 1 - selected_confidence(correction, 0.2, 300, int(found.sum()))
+    assert 0 < found.sum() < 300
+    assert p[found].max() <= limit * (1 + 1e-9)
+    assert p[~found].min() > limit
 
 
 @pytest.mark.parametrize("correction", ["by", "bh", "holm", "bonferroni"])

@@ -1,11 +1,15 @@
 """The paper's experiments: rates against exact theory and against the numbers that the paper prints."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from long_runs import times
 
 from datamodels_inf.simulate import METHODS, PAIRS, PRINTED, SETTINGS, Setting, draw, run
 
-REPS = 1000
+REPS = times(400, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,17 @@ def test_rates_agree_with_exact_theory(power, size, method):
         assert agrees(power[method, sigma])
     for alpha in (0.1, 0.15, 0.2):
         assert agrees(size[method, alpha])
+
+
+def test_the_check_of_rates_can_fail(power, size):
+    """Rates of one test against the theory of another, of one level or σ against that of the next."""
+    exact = [m for m in METHODS if m != "paired-signed-rank"]
+    for a, b in itertools.permutations(exact, 2):
+        assert not agrees(replace(power[a, 1.0], theory=power[b, 1.0].theory)), (a, b)
+    for method in exact:
+        assert not agrees(replace(power[method, 1.0], theory=power[method, 2.0].theory))
+        if method != "swap":  # Its bound leaves it nearly no size at any level.
+            assert not agrees(replace(size[method, 0.1], theory=size[method, 0.2].theory))
 
 
 @pytest.mark.parametrize(("sigma", "pair"), PRINTED)
@@ -59,7 +74,7 @@ def test_equal_pairs_stay_below_the_level_and_better_tests_find_more(power):
 
 
 def test_mixture_agrees_with_theory_and_rises_with_contrast():
-    rates = {(r.method, r.setting.n): r for r in run("mixture", reps=40, threads=2)}
+    rates = {(r.method, r.setting.n): r for r in run("mixture", reps=times(15, 40), threads=2)}
     for method in ("swap", "swap-exact", "paired", "paired-hoeffding"):
         for n in (5_000, 20_000, 50_000):
             assert agrees(rates[method, n], sigmas=5)

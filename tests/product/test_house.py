@@ -1,4 +1,5 @@
-"""What the folders promise: the arrow points one way, no import goes in circles, tables are the only lists of names."""
+"""What the folders promise: the arrow points one way, no import goes in circles, tables are the only lists of names,
+and each module has its tests at its own place."""
 
 import ast
 import subprocess
@@ -6,9 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from long_runs import LONGEST
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("datamodels_inf", "pipeline")
+LONGEST_TEST_FILE = 450
+WITHOUT_TESTS = {
+    "pipeline/errors.py": "two exceptions without any logic",
+    "pipeline/stages/base.py": "types: what a stage is, and what it is given",
+}
+"""Modules that have no test file of their own, and why; `__init__.py` need none."""
 
 
 def modules():
@@ -86,9 +94,42 @@ def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
 
 
+def test_the_package_is_imported_without_numba():
+    """It is slow to import, and only many pairs and fits need it."""
+    subprocess.run([sys.executable, "-c", "import sys, datamodels_inf; assert 'numba' not in sys.modules"], check=True)
+
+
 def test_library_prints_nothing_and_knows_nothing_of_the_pipeline():
     for file in (ROOT / "datamodels_inf").rglob("*.py"):
         source = file.read_text(encoding="utf-8")
         assert "print(" not in source, file
         assert "import pipeline" not in source, file
         assert "from pipeline" not in source, file
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_has_its_tests_at_its_own_place(package):
+    """tests/datamodels_inf/lasso/test_gram.py for datamodels_inf/lasso/gram.py; other files beside it are welcome."""
+    modules_of = [path.relative_to(ROOT) for path in sorted((ROOT / package).rglob("*.py"))]
+    modules_of = [path for path in modules_of if path.name != "__init__.py"]
+    place = {path.as_posix(): ROOT / "tests" / path.with_name(f"test_{path.name}") for path in modules_of}
+    assert not [name for name, file in place.items() if not file.exists() and name not in WITHOUT_TESTS]
+    for file in place.values():
+        assert not file.exists() or "\ndef test_" in file.read_text(encoding="utf-8"), file
+
+
+@pytest.mark.parametrize("folder", PACKAGES)
+def test_every_folder_of_tests_is_one_of_modules(folder):
+    """So that a room that was renamed takes its tests along; `embedded` holds data."""
+    for path in (ROOT / "tests" / folder).rglob("test_*.py"):
+        assert (ROOT / path.parent.relative_to(ROOT / "tests")).is_dir(), path
+
+
+@pytest.mark.parametrize("name", (*WITHOUT_TESTS, *(f"tests/{name}" for name in LONGEST)))
+def test_lists_of_files_name_files_that_are_there(name):
+    assert (ROOT / name).is_file()
+
+
+def test_no_test_file_is_too_long_to_read():
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_TEST_FILE, path

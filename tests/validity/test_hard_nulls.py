@@ -6,12 +6,13 @@ of rejections must not be beyond its 1 − 1e-6 quantile; a contrast whose resid
 
 import numpy as np
 import pytest
+from long_runs import times
 from naive import broken_contrast_pvalue
 from scipy.stats import binom
 
 from datamodels_inf import SquaredResidual, contrast_many, paired_swap_test_many, swap_test_many
 
-DATA_SETS, PAIRS, N = 700, 20, 240
+DATA_SETS, PAIRS, N = times(200, 700), 20, 240
 D = 2 * PAIRS + 4
 LEVELS = (0.05, 0.01, 0.001)
 PAIR_COLUMNS = np.arange(2 * PAIRS).reshape(PAIRS, 2)

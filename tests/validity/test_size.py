@@ -8,13 +8,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from long_runs import times
 from naive import broken_contrast_pvalue, broken_pvalue
 from scipy.stats import binom
 
 from datamodels_inf import SquaredResidual, contrast, contrast_many, paired_swap_test, swap_test
 from datamodels_inf.power import paired_power, swap_power
+from datamodels_inf.pvalues import binomial_pvalue
 
-REPS = 10_000
+REPS = times(2_500, 10_000)
 N = 40
 ALPHA = 0.1
 TAU = 0.2
@@ -175,8 +177,6 @@ def test_paired_bound_is_attained():
     law = partial(boundary_paired, signs=sign_of_masks, groups=False)
     count = rejections(runner(paired_swap_test, "exact", SINGLE, tau=TAU), law)
     k = np.arange(N + 1)
-    from datamodels_inf.pvalues import binomial_pvalue
-
     exact = binom.pmf(k, N, 0.5 + TAU / 2)[binomial_pvalue(k, N, TAU / 2) <= ALPHA].sum()
     assert abs(count - REPS * exact) < 5 * np.sqrt(REPS * exact * (1 - exact))
 

@@ -6,8 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+from naive_lasso import random_words
+from numba.core.errors import TypingError
+
 import datamodels_inf
 from datamodels_inf.kernels.compiled import kernel
+from datamodels_inf.kernels.coordinate_descent import count_ones
+from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 
 COINS = """
 import json
@@ -46,3 +53,16 @@ def test_a_function_that_cannot_be_kept_is_compiled_all_the_same():
     function = kernel()(names["twice"])
     assert function(3) == 6
     assert function.stats.cache_path is None
+
+
+def test_other_types_and_strides_are_refused():
+    """The look-up reads memory as it lies; it must not be compiled for arrays that lie otherwise."""
+    words, totals = random_words((3, 8)), np.zeros((3, TARGETS), np.int64)
+    for steps in (np.zeros((512, TARGETS), np.int32), np.zeros((512, TARGETS), np.int64, order="F")):
+        with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
+            add_steps(words, 0, steps, totals)
+    with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
+        add_steps(words, 0, np.zeros((512, TARGETS), np.int64), totals.astype(np.float64))
+    for other in (words.view(np.int64), np.asfortranarray(words)):
+        with pytest.raises(TypingError, match="a contiguous array of uint64 is wanted"):
+            count_ones(other, 0, 8, np.zeros(3, np.int64))

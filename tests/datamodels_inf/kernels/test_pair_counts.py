@@ -1,16 +1,13 @@
-"""Counts of common ones and sums of margins by tables, against plain numpy on unpacked bits."""
+"""Counts of common ones, one by one and by tables, against plain numpy on unpacked bits."""
 
 import numpy as np
 import pytest
-from naive_lasso import naive_count_common, random_words, unpack_words
-from numba.core.errors import TypingError
+from naive_lasso import naive_count_common, random_words
 
 from datamodels_inf.kernels import STEP, margin_sums
 from datamodels_inf.kernels import pair_counts as common_counts
-from datamodels_inf.kernels.coordinate_descent import count_ones
-from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 from datamodels_inf.kernels.pair_counts import LANES, ROUNDS, WORTH, count_common
-from datamodels_inf.kernels.subset_tables import COPIED, tabulate, widths_of_word
+from datamodels_inf.kernels.subset_tables import COPIED
 
 
 def counted(words, features, which, first, last):
@@ -52,43 +49,6 @@ def test_each_bit_counts_once(used):
     assert (counted(words, np.arange(used), np.arange(used, used + 128), 0, 64) == 1).all()
 
 
-@pytest.mark.parametrize(("width", "widths"), [(5, 12 * (5,) + (4,)), (6, 10 * (6,) + (4,)), (8, 8 * (8,))])
-def test_widths_of_a_word(width, widths):
-    assert widths_of_word(width) == widths
-
-
-@pytest.mark.parametrize(("kind", "length"), [(np.uint8, 64), (np.int64, 8), (np.int64, 16)])
-def test_tables_hold_the_sums_of_all_subsets(kind, length):
-    widths = (3, 1, 4)
-    summands = np.random.default_rng(0).integers(0, 9, (8, length)).astype(kind)
-    tables = np.full((8 + 2 + 16, length), 77, kind)
-    tabulate(summands, widths, tables)
-    line = row = 0
-    for width in widths:
-        for e in range(2**width):
-            inside = [row + b for b in range(width) if e >> b & 1]
-            np.testing.assert_array_equal(tables[line + e], summands[inside].sum(axis=0))
-        line, row = line + 2**width, row + width
-
-
-@pytest.mark.parametrize(("d", "width", "first"), [(1, 8, 0), (7, 16, 2), (40, 64, 1), (3, 0, 0)])
-def test_add_steps_equals_its_naive_twin(d, width, first):
-    words = random_words((d, first + width + 1), 8)
-    rng = np.random.default_rng(9)
-    steps, totals = rng.integers(0, 2**32, (64 * width, TARGETS)), rng.integers(0, 99, (d, TARGETS))
-    expected = totals + unpack_words(words[:, first : first + width]).astype(np.int64) @ steps
-    add_steps(words, first, steps, totals)
-    np.testing.assert_array_equal(totals, expected)
-
-
-def test_largest_steps_do_not_overflow():
-    """300,000 models of the largest step, 2³² − 1, in every row."""
-    words = np.full((2, 4688), 2**64 - 1, np.uint64)
-    totals = np.zeros((2, TARGETS), np.int64)
-    add_steps(words, 0, np.full((64 * 4688, TARGETS), 2**32 - 1), totals)
-    assert (totals == 64 * 4688 * (2**32 - 1)).all()
-
-
 def test_groups_fit_their_halves_and_words():
     """What the sums rely on: a byte holds the models of WORDS words, 16 bits those of ROUNDS rounds."""
     assert sum(common_counts.WIDTHS) == 64 * common_counts.WORDS <= 255
@@ -97,16 +57,3 @@ def test_groups_fit_their_halves_and_words():
     assert COPIED % common_counts.WORDS == 0
     assert sum(margin_sums.WIDTHS) == 64
     assert STEP % COPIED == 0
-
-
-def test_other_types_and_strides_are_refused():
-    """The look-up reads memory as it lies; it must not be compiled for arrays that lie otherwise."""
-    words, totals = random_words((3, 8)), np.zeros((3, TARGETS), np.int64)
-    for steps in (np.zeros((512, TARGETS), np.int32), np.zeros((512, TARGETS), np.int64, order="F")):
-        with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
-            add_steps(words, 0, steps, totals)
-    with pytest.raises(TypingError, match=r"a contiguous array of .* is wanted"):
-        add_steps(words, 0, np.zeros((512, TARGETS), np.int64), totals.astype(np.float64))
-    for other in (words.view(np.int64), np.asfortranarray(words)):
-        with pytest.raises(TypingError, match="a contiguous array of uint64 is wanted"):
-            count_ones(other, 0, 8, np.zeros(3, np.int64))

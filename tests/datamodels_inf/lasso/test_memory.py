@@ -1,0 +1,69 @@
+"""Memory of a fit: what the sentences ask for is enough, and squares of working sets keep to their share."""
+
+import re
+
+import numpy as np
+import pytest
+from lasso_problems import HARD, problem
+
+from datamodels_inf import PackedMasks
+from datamodels_inf.lasso.descent import Scratch
+from datamodels_inf.lasso.solver import Lasso, lasso_path
+
+
+@pytest.mark.parametrize(("n", "d"), [(400, 30), (1042, 2695), (50_000, 3_000), (7, 1), (2_000, 1_000)])
+def test_the_memory_that_the_sentence_asks_for_is_enough(n, d):
+    masks = PackedMasks(np.zeros((n, (d + 7) // 8), np.uint8), d)
+    with pytest.raises(ValueError, match="`memory_gb` must be at least") as told:
+        Lasso(masks, validation_rows=1, memory_gb=1e-9)
+    asked = float(re.search(r"at least (\S+) for", str(told.value))[1])
+    Lasso(masks, validation_rows=1, memory_gb=asked)
+
+
+def test_a_solution_that_does_not_fit_in_memory():
+    """With the memory that the sentence asks for, it does."""
+    masks, margins, _ = problem(1, 3000, 1500, 1, noise=0.01)
+    options = {"n_lambdas": 3, "lambda_ratio": 1e-5}
+    with pytest.raises(
+        ValueError, match=r"the rows of 1\d\d\d fit in memory: end it at a larger `lambda_ratio`"
+    ) as told:
+        lasso_path(masks, margins, memory_gb=0.0098, **options)
+    enough = float(re.search(r"set `memory_gb` to (\S+), enough for all rows", str(told.value))[1])
+    path = lasso_path(masks, margins, memory_gb=enough, **options)
+    assert path.n_nonzero[-1, 0] > 1200
+    assert path.gap.max() <= 1e-6
+
+
+class Watched(Scratch):
+    """Counts the squares that are out, and those beyond `most_rows` among them."""
+
+    def __init__(self, count, total_bytes):
+        super().__init__(count, total_bytes)
+        self.out, self.most_out, self.most_large = [], 0, 0
+
+    def take(self, least):
+        square = super().take(least)
+        with self._lock:
+            self.out.append(square.nbytes)
+            self.most_out = max(self.most_out, sum(self.out) + sum(free.nbytes for free in self._free))
+            self.most_large = max(self.most_large, sum(size > 4 * self.most_rows**2 for size in self.out))
+        return square
+
+    def give(self, square):
+        with self._lock:
+            if square.size:
+                self.out.remove(square.nbytes)
+        super().give(square)
+
+
+def test_squares_of_working_sets_keep_to_their_memory():
+    """Those in use and those kept for later; a larger one is there only alone, with the one that it grows from."""
+    masks, margins, _ = problem(18, 271, 103, 7)
+    lasso = Lasso(masks, **HARD, threads=3)
+    lasso.scratch = Watched(3, 3 * 4 * 50**2)
+    lasso.gram.require(np.arange(103))  # No wait for rows gives a square back.
+    choices = lasso.choose(margins)
+    assert max(choice.n_nonzero.max() for choice in choices) > 50
+    assert lasso.scratch.most_large in (1, 2)
+    assert lasso.scratch.out == []
+    assert lasso.scratch.most_out <= 2 * lasso.scratch.total_bytes + 2 * 4 * 103**2

@@ -1,0 +1,25 @@
+"""What takes long: files, and Monte-Carlo tests, which repeat less often in `make test` than in `make test-long`."""
+
+LONGEST = (
+    "product/test_wheel.py",
+    "validity/test_size.py",
+    "pipeline/commands/test_training_job.py",
+    "pipeline/commands/test_train.py",
+    "datamodels_inf/test_simulate.py",
+    "validity/test_hard_nulls.py",
+    "pipeline/sources/test_network.py",
+    "pipeline/test_run_stopped.py",
+    "pipeline/test_run.py",
+    "pipeline/report/output/test_page_in_browser.py",
+    "datamodels_inf/training/test_train.py",
+    "datamodels_inf/test_exchangeability.py",
+)
+"""Files of tests/ that take more than some ten seconds: they come first, so that none is left to a single worker."""
+
+LONG = False
+"""Set by conftest.py from the option --long, before any test module is imported."""
+
+
+def times(short, full):
+    """`short` must be enough for the broken variants to fail; `full` notices what is only a little wrong."""
+    return full if LONG else short
