@@ -1,14 +1,9 @@
 """How images are named: by number, or by class and position."""
 
-import numpy as np
 import pytest
+from named_images import TARGETS, TRAIN
 
-from pipeline.images.image_set import Labels
 from pipeline.stages.test.image_references import ImageFinder
-
-NAMES = ("cat", "dog", "great white shark", "7")
-LABELS = Labels(np.array([0, 1, 2, 3] * 5), np.array([3, 2, 1, 0, 1]), NAMES)
-TRAIN, TARGETS = ImageFinder.of_train(20, LABELS), ImageFinder.of_targets(5, LABELS)
 
 
 @pytest.mark.parametrize(("text", "numbers"), [

@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
+from named_images import TARGETS, TRAIN
 from pair_designs import listed
 
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import Labels
-from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
-
-NAMES = ("cat", "dog", "great white shark", "7")
-LABELS = Labels(np.array([0, 1, 2, 3] * 5), np.array([3, 2, 1, 0, 1]), NAMES)
-TRAIN, TARGETS = ImageFinder.of_train(20, LABELS), ImageFinder.of_targets(5, LABELS)
 
 
 def saved(folder, text):
