@@ -15,8 +15,10 @@ HERE = Path(__file__).parent
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-for helper in ("contrast_cases", "gram_checks", "lasso_problems", "report_content"):
-    pytest.register_assert_rewrite(helper)
+pytest.register_assert_rewrite(
+    "command_here", "contrast_cases", "faulty_mirror", "gram_checks", "lasso_problems", "python2_batches",
+    "ranged_download", "real_command", "report_content", "small_cifar10",
+)  # fmt: skip
 
 
 def pytest_addoption(parser):

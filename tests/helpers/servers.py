@@ -42,7 +42,7 @@ class Log:
         return [r for r in self.requests if part in r.path and r.stop - r.start > 128]
 
 
-def _refusal(code, start_response, status="403 Forbidden"):
+def refusal(code, start_response, status="403 Forbidden"):
     body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>no</Message></Error>".encode()
     start_response(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))])
     return [body]
@@ -73,9 +73,9 @@ class RequesterPays:
 
         signature = environ.get("HTTP_AUTHORIZATION", "")
         if not signature.startswith("AWS4-HMAC-SHA256") or environ.get("HTTP_X_AMZ_REQUEST_PAYER") != "requester":
-            return _refusal("AccessDenied", note)
+            return refusal("AccessDenied", note)
         if f"Credential={KEY_ID}/" not in signature:
-            return _refusal("InvalidAccessKeyId", note)
+            return refusal("InvalidAccessKeyId", note)
         for fault in list(self.faults):
             answer = fault(environ, note)
             if answer is not None:
@@ -92,7 +92,7 @@ class RequesterPays:
         body = b"".join(self.application(environ, hold))
         status, headers = captured[0]
         if status.startswith("404") and b"NoSuchBucket" not in body:
-            return _refusal("AccessDenied", note)
+            return refusal("AccessDenied", note)
         note(status, headers)
         return self._pieces(body, request)
 

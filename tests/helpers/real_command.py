@@ -1,0 +1,32 @@
+"""The real command, each time in a process of its own, and what it says."""
+
+import csv
+import subprocess
+import sys
+
+COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+STAGES = ("download", "fit", "test", "report")
+# Small enough to run often: the embedded set with 12 targets of one class, 100 pairs and a short path.
+SMALL = ("--set", "fit.targets=[0,3,13,20,30]", "--set", "test.repeats=1", "--set", "fit.n_lambdas=10")
+
+
+def call(folder, *arguments, **options):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=folder, **options
+    )
+
+
+def ok(folder, *arguments):
+    done = call(folder, *arguments)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def states(output):
+    """{"download": "cached", …} of a run's lines."""
+    words = [line.split() for line in output.splitlines() if not line.startswith(" ")]
+    return {w[0]: w[1] for w in words if w and w[0] in STAGES}
+
+
+def table(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

@@ -1,0 +1,109 @@
+"""`train`: the folder it makes, which images and laws, and what it refuses."""
+
+import numpy as np
+import pytest
+from command_here import call, ok
+from places import MINI
+
+from datamodels_inf import check_exchangeable
+from datamodels_inf.masks import PackedMasks
+from pipeline.images.image_set import ImageSet
+
+TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4)
+
+
+def test_train_then_run_on_it(tmp_path):
+    done = call(tmp_path, "train", "--out", "set", *TINY)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in (tmp_path / "set").iterdir()) == [
+        "images.npz",
+        "manifest.json",
+        "margins.npy",
+        "masks.npy",
+    ]
+    settings = (
+        "source.kind=files",
+        "source.folder=set",
+        "source.fit_rows=600",
+        "source.held_out_rows=500",
+        "test.repeats=2",
+    )
+    arguments = [word for s in settings for word in ("--set", s)]
+    ok(tmp_path, "run", *arguments)
+    again = call(tmp_path, "train", "--out", "set", *TINY)
+    assert again.returncode == 0
+    other = call(tmp_path, "train", "--out", "set", *TINY, "--seed", 1)
+    assert other.returncode == 2
+    assert "made with other settings" in other.stderr
+
+
+def test_bernoulli_masks_and_softmax(tmp_path):
+    done = call(
+        tmp_path,
+        "train",
+        "--out",
+        "set",
+        *TINY,
+        "--architecture",
+        "softmax",
+        "--law",
+        "bernoulli",
+        "--proportion",
+        0.3,
+        "--workers",
+        1,
+    )
+    assert done.returncode == 0, done.stderr
+    masks = PackedMasks(np.load(tmp_path / "set" / "masks.npy"), 40)
+    sums = masks.row_sums()
+    assert sums.min() < sums.max()
+    assert sums.mean() == pytest.approx(12, abs=0.5)
+
+
+@pytest.mark.skipif(not MINI.exists(), reason="the CIFAR-10 sample beside the project is not there")
+def test_cifar10_images(tmp_path):
+    size = ("--train", 50, "--targets", 10, "--models", 4, "--steps", 3, "--hidden", 2)
+    done = call(tmp_path, "train", "--dataset", "cifar10", "--images", MINI, "--out", "set", *size)
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "set" / "margins.npy").shape == (4, 10)
+    images = ImageSet.load(tmp_path / "set" / "images.npz")
+    assert images.train.shape == (50, 32, 32, 3)
+    assert "dog" in images.class_names
+
+
+@pytest.mark.skipif(not MINI.exists(), reason="the CIFAR-10 sample beside the project is not there")
+@pytest.mark.parametrize("law", ("fixed-size", "bernoulli"))
+def test_masks_of_a_cifar10_training_pass_the_check(tmp_path, law):
+    size = ("--train", 200, "--targets", 10, "--models", 400, "--steps", 1, "--architecture", "softmax", "--law", law)
+    done = call(tmp_path, "train", "--dataset", "cifar10", "--images", MINI, "--out", "set", *size)
+    assert done.returncode == 0, done.stderr
+    masks = PackedMasks(np.load(tmp_path / "set" / "masks.npy"), 200)
+    labels = ImageSet.load(tmp_path / "set" / "images.npz").train_labels
+    report = check_exchangeable(masks[100:], labels=labels, fit_masks=masks[:100])
+    assert (report.law, report.ok) == (law, True)
+
+
+@pytest.mark.parametrize(("arguments", "part"), [
+    (("--train", 45), "--train 45 cannot be split evenly"),
+    (("--hidden", 0), "--hidden must be"),
+    (("--learning-rate", -1), "--learning-rate must be"),
+    (("--proportion", 1.5), "--proportion 1.5 must lie strictly between 0 and 1"),
+    (("--dataset", "cifar10"), "needs --images"),
+    (("--images", "x"), "--images is for CIFAR-10"),
+    (("--dataset", "cifar10", "--images", "nowhere"), "nowhere"),
+])  # fmt: skip
+def test_bad_input(tmp_path, arguments, part):
+    done = call(tmp_path, "train", "--out", "set", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "thesis.tex").write_text("precious")
+    done = call(tmp_path, "train", "--out", "set", *TINY)
+    assert done.returncode == 2
+    assert "not empty" in done.stderr
+    assert [p.name for p in (tmp_path / "set").iterdir()] == ["thesis.tex"]

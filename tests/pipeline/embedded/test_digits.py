@@ -1,0 +1,59 @@
+"""The embedded set is what it says: it can be trained again, is whole, and keeps the premise."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from datamodels_inf import check_exchangeable
+from datamodels_inf.masks import PackedMasks
+from datamodels_inf.training.train import Recipe, draw_masks
+from pipeline.commands.training_job import Job, train_chunk
+from pipeline.images.image_set import ImageSet, load_digits
+from pipeline.sources.embedded import FOLDER as EMBEDDED
+from pipeline.store.cache import file_digest
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("start", (0, 5_984, 11_968))
+def test_the_embedded_set_can_be_trained_again(one_thread, start):
+    """Some of its models, retrained from the manifest alone, have the margins that ship."""
+    job = json.loads((EMBEDDED / "manifest.json").read_text())["job"]
+    recipe = Recipe(**job.pop("recipe"))
+    images = load_digits(job["n_train"], job["n_targets"])
+    again = train_chunk(Job(recipe=recipe, **job), images, start, count=32)
+    shipped = np.load(EMBEDDED / "margins.npy")[start : start + 32]
+    # Bit for bit on the machine that made it; another processor may round sums differently.
+    np.testing.assert_allclose(again.astype(float), shipped.astype(float), atol=0.05)
+    masks = draw_masks(job["n_train"], start, start + 32, seed=job["seed"], proportion=0.5, law=job["law"])
+    bits = np.load(EMBEDDED / "masks.npy")[start : start + 32]
+    np.testing.assert_array_equal(PackedMasks(bits, job["n_train"]).to_bool(), masks)
+
+
+def test_the_embedded_set_is_large_enough_small_enough_and_whole():
+    manifest = json.loads((EMBEDDED / "manifest.json").read_text())
+    job = manifest["job"]
+    assert job["n_models"] >= 12_000
+    assert job["n_targets"] >= 100
+    assert sum(path.stat().st_size for path in EMBEDDED.iterdir()) <= 10_000_000
+    for name, digest in manifest["sha256"].items():
+        assert file_digest(EMBEDDED / name) == digest
+    images, digits = ImageSet.load(EMBEDDED / "images.npz"), load_digits(job["n_train"], job["n_targets"])
+    np.testing.assert_array_equal(images.train, digits.train)
+    np.testing.assert_array_equal(images.target_labels, digits.target_labels)
+
+
+@pytest.mark.parametrize("rows", (4000, 1000))
+def test_the_embedded_masks_pass_the_check(rows):
+    masks = PackedMasks(np.load(EMBEDDED / "masks.npy"), 400)
+    labels = ImageSet.load(EMBEDDED / "images.npz").train_labels
+    report = check_exchangeable(masks[-rows:], labels=labels, fit_masks=masks[:-rows])
+    assert (report.law, report.reasons) == ("fixed-size", ())

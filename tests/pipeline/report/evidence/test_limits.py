@@ -1,0 +1,50 @@
+"""What could have been found."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from report_content import make_content, make_masks, make_quality, make_row, make_rows
+
+from datamodels_inf.multiplicity import threshold
+from datamodels_inf.planning import detectable_effect, plan
+from pipeline.report.evidence.detectable_effects import POWER, detectable_of
+from pipeline.report.rows import groups_of
+
+
+def test_limits_are_those_of_the_planner():
+    quality = make_quality([0.3, 0.5, 0.4], targets=np.array([0, 1, 2]), mse=np.array([0.04, 0.09, 4.0]))
+    rows = [make_row(k, finding=False, target=k % 2) for k in range(40)]
+    content = make_content(rows, quality=quality, masks=make_masks())
+    [group] = groups_of(rows)
+    limits = detectable_of(group, content)
+    assert limits.noise == pytest.approx(math.sqrt(0.065))
+    assert limits.level == pytest.approx(0.2 / (40 * sum(1 / k for k in range(1, 41))))
+    assert limits.of_miss
+    assert limits.effect == pytest.approx(abs(group.misses[0].row.effect))
+    share = make_masks().report.proportion
+    found = detectable_effect(1000, alpha=limits.level, power=POWER, noise=limits.noise, proportion=share)
+    needed = plan(effect=limits.effect, alpha=limits.level, power=POWER, noise=limits.noise, proportion=share)
+    assert [r.method for r in limits.reaches] == ["swap", "swap-exact", "paired", "contrast"]
+    assert [r.effect for r in limits.reaches] == [found.swap, found.swap_exact, found.paired, found.contrast]
+    assert [r.models for r in limits.reaches] == [needed.swap, needed.swap_exact, needed.paired, needed.contrast]
+
+
+def test_limits_with_findings_tiny_effects_and_unknown_noise():
+    rows = make_rows(40, 5)
+    quality, masks = make_quality([0.3] * 12), make_masks()
+    [group] = groups_of(rows)
+    limits = detectable_of(group, make_content(rows, quality=quality, masks=masks))
+    assert not limits.of_miss
+    assert limits.effect == min(abs(item.row.effect) for item in group.findings)
+    assert limits.level == pytest.approx(threshold("by", 0.2, 40, 5))
+    tiny = [dataclasses.replace(row, effect=1e-5) for row in make_rows(9, 0)]
+    limits = detectable_of(groups_of(tiny)[0], make_content(tiny, quality=quality, masks=masks))
+    assert not limits.planned
+    assert {reach.models for reach in limits.reaches} == {None}
+    unknown = [dataclasses.replace(row, effect=math.nan) for row in make_rows(9, 0)]
+    assert math.isnan(detectable_of(groups_of(unknown)[0], make_content(unknown, quality=quality, masks=masks)).effect)
+    assert detectable_of(group, make_content(rows, masks=masks)) is None
+    assert detectable_of(group, make_content(rows, quality=quality)) is None
+    assert detectable_of(group, make_content(rows, quality=make_quality([0.3], mse=np.zeros(1)), masks=masks)) is None

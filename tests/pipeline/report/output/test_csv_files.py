@@ -1,0 +1,42 @@
+"""The tables for programs hold the numbers of the page."""
+
+import re
+
+import pytest
+from report_content import make_row, make_rows
+from report_page import read_table, value_of
+
+from pipeline.report import COLUMNS
+from pipeline.text.numbers import number, p_equals
+
+
+def test_numbers_on_the_page_are_those_of_the_table(report):
+    rows = make_rows(50, 30)
+    folder, page = report(rows)
+    assert (folder / "tests.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(COLUMNS)
+    written = read_table(folder / "tests.csv")
+    assert [int(r["i"]) for r in written] == [row.i for row in rows]
+    assert [float(r["effect"]) for r in written] == pytest.approx([row.effect for row in rows], rel=1e-9)
+    assert {r["finding"] for r in written} == {"true", "false"}
+    for cells, line in zip(page.rows[1:], read_table(folder / "findings.csv"), strict=True):
+        assert cells[1] == f"{line['class_target']} {line['target']}"
+        assert cells[2] == f"{line['class_i']} {line['i']}"
+        columns = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j")
+        for text, column in zip(cells[4:9], columns, strict=True):
+            assert value_of(text) == pytest.approx(float(line[column]), rel=0.0051)
+        effect = re.fullmatch(r"(\S+) \((\S+) to (\S+)\)", cells[9]).groups()
+        for text, column in zip(effect, ("effect", "effect_low", "effect_high"), strict=True):
+            assert value_of(text) == pytest.approx(float(line[column]), abs=0.0051)
+        for text, column in zip(cells[10].split(" to "), ("effect_low_selected", "effect_high_selected"), strict=True):
+            assert value_of(text) == pytest.approx(float(line[column]), abs=0.0051)
+        assert f"{p_equals(float(line['pvalue']))} adjusted {number(float(line['pvalue_adjusted']))}" in page.text
+    keys = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
+    items = [a for a in page.all("tr") if "data-s" in a]
+    assert [a["data-s"].split() for a in items] == [[r[k] for k in keys] for r in read_table(folder / "findings.csv")]
+    assert [a["data-t"] for a in items] == [r["target"] for r in read_table(folder / "findings.csv")]
+
+
+def test_a_pair_is_two_groups_of_one(report):
+    folder, _ = report([make_row(1)])
+    [line] = read_table(folder / "findings.csv")
+    assert (line["members_i"], line["members_j"]) == (line["i"], line["j"])

@@ -1,0 +1,13 @@
+"""Panels as pictures."""
+
+import numpy as np
+from PIL import Image
+from report_content import make_images, make_row
+
+
+def test_the_panel_enlarges_without_blur(report):
+    folder, _ = report([make_row(3)])
+    target = make_images().targets[make_row(3).target]
+    with Image.open(folder / "panels" / "paired-001.png") as panel:
+        tile = np.asarray(panel)[98 : 98 + 224, 36 : 36 + 224]
+    np.testing.assert_array_equal(tile, np.repeat(np.kron(target, np.ones((28, 28), np.uint8))[..., None], 3, axis=2))

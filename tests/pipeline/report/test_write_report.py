@@ -1,0 +1,33 @@
+"""The report as a whole: the same bytes, in time and size, with progress."""
+
+import time
+
+from report_content import make_content, make_images, make_rows
+
+from pipeline.report import write_report
+
+
+def test_two_thousand_findings_in_time_and_size(report):
+    start = time.process_time()
+    folder, page = report(make_rows(2000, 2000), images=make_images((32, 32, 3)))
+    assert time.process_time() - start < 15.0
+    assert (folder / "index.html").stat().st_size < 2e6
+    assert len(page.all("article")) == 50
+    assert "1950 more findings" in page.text
+    assert len(page.rows) == 2001
+    assert "The first 2000" not in page.text
+
+
+def test_the_same_content_gives_the_same_bytes(report):
+    rows = [*make_rows(30, 8), *make_rows(20, 0, method="swap")]
+    first, _ = report(rows)
+    second, _ = report(list(rows))
+    for path in first.rglob("*.*"):
+        assert path.read_bytes() == (second / path.relative_to(first)).read_bytes()
+
+
+def test_progress_is_told_of_every_panel(tmp_path):
+    steps = []
+    paths = write_report(tmp_path, make_content(make_rows(9, 2)), progress=steps.append)
+    assert steps == [1, 1]
+    assert paths[-1].name == "index.html"

@@ -1,0 +1,54 @@
+"""How images are named: by number, or by class and position."""
+
+import pytest
+from named_images import TARGETS, TRAIN
+
+from pipeline.stages.test.image_references import ImageFinder
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("12", [12]),
+    (" 0 ", [0]),
+    ("dog:0", [1]),
+    ("dog:4", [17]),
+    ("7:1", [7]),
+    ("great white shark:2", [10]),
+    ("12 17 dog:3", [12, 17, 13]),
+    ("7:1 7 great white shark:0 0", [7, 7, 2, 0]),
+])  # fmt: skip
+def test_images_by_number_and_by_class_and_position(text, numbers):
+    assert TRAIN.find(text) == numbers
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("", "'' is not an image"),
+    ("  ", "is not an image"),
+    ("-1", "'-1' is not an image"),
+    ("1.5", "is not an image"),
+    ("dog", "'dog' is not an image"),
+    ("dog:", "is not an image"),
+    (":3", "is not an image"),
+    ("3 dog", "is not an image"),
+    ("1,2", "is not an image"),
+    ("20", "there is no training image 20: they go from 0 to 19"),
+    ("99999999999999999999999", "there is no training image"),
+    ("yak:0", "'yak' is no class of this data; there are cat, dog"),
+    ("dog:5", "class dog has 5 training images, so there is no dog:5"),
+])  # fmt: skip
+def test_what_is_no_image(text, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        TRAIN.find(text)
+
+
+def test_without_labels_numbers_do():
+    finder = ImageFinder.of_train(20, None)
+    assert finder.find("3 19") == [3, 19]
+    with pytest.raises(ValueError, match="the source has no labels"):
+        finder.find("dog:0")
+    assert TARGETS.find("dog:1") == [4]
+
+
+def test_one_image_means_one():
+    assert TRAIN.find_one("dog:1") == 5
+    with pytest.raises(ValueError, match="'5 dog:1' must be one training image, but it names 2"):
+        TRAIN.find_one("5 dog:1")

@@ -1,0 +1,52 @@
+"""The download stage: images and labels must be those of the masks and margins."""
+
+import numpy as np
+import pytest
+from command_here import call, ok
+from released_layout import FILES, released
+
+from pipeline.images.image_set import ImageSet, Labels
+
+
+@pytest.fixture
+def folder(tmp_path):
+    released(tmp_path / "cifar")
+    return tmp_path
+
+
+def refusal(folder, *settings):
+    done = call(folder, "download", *FILES, *(word for s in settings for word in ("--set", s)))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert not list(folder.glob("data/download/[0-9a-f]*"))
+    return done.stderr
+
+
+def test_images_of_another_data_set_are_refused(folder):
+    images = ImageSet.load(folder / "cifar" / "images.npz")
+    fewer = ImageSet(images.train[:20], images.train_labels[:20], images.targets, images.target_labels, ("cat", "dog"))
+    fewer.save(folder / "fewer.npz")
+    said = refusal(folder, "source.images=fewer.npz")
+    assert "fewer.npz has 20 training and 8 target images, but masks and margins are of 24 and 8" in said
+
+
+def test_labels_of_another_data_set_are_refused(folder):
+    Labels(np.zeros(24, np.int64), np.zeros(7, np.int64), ("cat",)).save(folder / "labels.npz")
+    (folder / "cifar" / "images.npz").unlink()
+    without = [word for word in FILES if not word.startswith("source.images")]
+    del without[without.index("--set", 4)]
+    done = call(folder, "download", *without, "--set", "source.labels=labels.npz")
+    assert done.returncode == 2
+    assert "labels.npz has 24 training and 7 target images, but masks and margins are of 24 and 8" in done.stderr
+    assert (
+        "nowhere.npz does not exist" in call(folder, "download", *without, "--set", "source.labels=nowhere.npz").stderr
+    )
+
+
+def test_labels_of_images_are_kept_beside_them(folder):
+    ok(folder, "download", *FILES)
+    (stage,) = folder.glob("data/download/[0-9a-f]*")
+    images = ImageSet.load(folder / "cifar" / "images.npz")
+    assert (stage / "images.npz").read_bytes() == (folder / "cifar" / "images.npz").read_bytes()
+    labels = Labels.load(stage / "labels.npz")
+    np.testing.assert_array_equal(labels.train_labels, images.train_labels)
+    assert labels.class_names == ("cat", "dog")

@@ -1,0 +1,59 @@
+"""What later stages read: targets by setting, and columns of datamodels in any order."""
+
+import numpy as np
+import pytest
+from released_layout import released
+
+from datamodels_inf.datamodel import Datamodel
+from pipeline.config import load_config
+from pipeline.errors import BadInputError
+from pipeline.run import Pipeline
+from pipeline.stages.inputs import Data, Fitted, chosen_targets
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    released(folder / "cifar")
+    return folder
+
+
+def downloaded(source, *settings):
+    """What the download stage left of the released layout: 24 images, targets 0, 2, … cats and 1, 3, … dogs."""
+    common = ["source.kind=files", f"source.folder={source / 'cifar'}", "source.fit_rows=200", *settings]
+    config = load_config("digits", [*common, "source.held_out_rows=90"])
+    return Data.of(Pipeline(config, source / "store", source / "reports", quiet=True).run("download"))
+
+
+def test_rows_of_fit_and_test_are_those_of_the_files_and_disjoint(source):
+    data = downloaded(source, f"source.images={source / 'cifar' / 'images.npz'}")
+    masks = np.load(source / "cifar" / "data" / "train_masks_50pct.npy")
+    margins = np.load(source / "cifar" / "data" / "test_margins_50pct.npy")
+    some = np.array([6, 1])
+    np.testing.assert_array_equal(data.fit_masks.to_bool(), masks[:200])
+    np.testing.assert_array_equal(data.held_out_masks.to_bool(), masks[-90:])
+    np.testing.assert_array_equal(data.fit_margins(some), margins[:200][:, some])
+    np.testing.assert_array_equal(data.held_out_margins(some), margins[-90:][:, some])
+    assert (data.n_train, data.n_targets) == (24, 8)
+
+
+def test_targets_are_chosen_by_class_by_number_or_all(source):
+    data = downloaded(source, f"source.images={source / 'cifar' / 'images.npz'}")
+    assert chosen_targets(data, "all", "fit.targets").tolist() == list(range(8))
+    assert chosen_targets(data, "dog", "fit.targets").tolist() == [1, 3, 5, 7]
+    assert chosen_targets(data, [7, 0], "fit.targets").tolist() == [7, 0]
+    with pytest.raises(BadInputError, match=r"fit\.targets = 'yak' is no class of this data; there are cat, dog"):
+        chosen_targets(data, "yak", "fit.targets")
+    with pytest.raises(BadInputError, match=r"fit\.targets must be different numbers from 0 to 7"):
+        chosen_targets(data, [8], "fit.targets")
+    with pytest.raises(BadInputError, match="draws images by class, but the source has no labels"):
+        chosen_targets(downloaded(source), "dog", "fit.targets")
+
+
+def test_columns_of_a_datamodel_are_found_in_any_order():
+    targets = np.array([9, 2, 30, 5])
+    fitted = Fitted(Datamodel(np.arange(12.0).reshape(3, 4), np.zeros(4), np.ones(4)), targets)
+    for wanted in ([9], [2, 9], [30, 5, 2, 9], [5, 5]):
+        expected = [targets.tolist().index(t) for t in wanted]
+        assert fitted.places(np.array(wanted)).tolist() == expected
+        np.testing.assert_array_equal(fitted.columns(np.array(wanted)), fitted.datamodel.weight[:, expected])

@@ -1,0 +1,144 @@
+"""Stage 4 on a real run: the page shows what the held-out models say, opens on demand, and groups are understood."""
+
+import json
+import os
+import re
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from command_here import ok
+from pyarrow import parquet
+from real_command import COMMAND, SMALL
+from report_content import Page, check_self_contained
+from scipy.stats import t
+
+from datamodels_inf import SquaredResidual
+from pipeline.config import load_config
+from pipeline.stages import report
+
+BOTH = ("--set", 'test.method=["swap", "contrast"]', "--set", "report.max_panels=4")
+
+
+def call(folder, *arguments, **environment):
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder,
+        env={**os.environ, **environment},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stage")
+    ok(folder, "report", *SMALL, *BOTH)
+    return folder
+
+
+def test_the_page_of_a_run_is_whole(run):
+    home = run / "reports" / "digits"
+    page = Page((home / "index.html").read_text(encoding="utf-8"))
+    check_self_contained(page)
+    told = json.loads((home / "report.json").read_text(encoding="utf-8"))
+    assert [m["method"] for m in told["methods"]] == ["swap", "contrast"]
+    assert told["masks"]["law"] == "fixed-size"
+    assert told["coding"] == {"name": "mask", "mse_mask": None, "mse_signed": None, "mse_constant": None, "n_models": 0}
+    assert len(page.all("article")) == sum(min(4, m["n_findings"]) or 5 for m in told["methods"])
+    assert len(page.all("svg", **{"class": "curve"})) == len(page.all("article"))
+    assert "strongest helpers, by θ̂" in page.text
+    assert "200 of 400, share 0.5" in page.text
+    assert "the weights were fitted here" in page.text
+    assert {"Command", "Stage download", "Stage fit", "Stage test", "Versions", "Seed"} <= told["provenance"].keys()
+    for key in re.findall(r"[0-9a-f]{16}", " ".join(told["provenance"].values())):
+        assert len(list((run / "data").glob(f"*/{key}"))) == 1
+
+
+def test_a_curve_on_the_page_is_that_of_the_held_out_models(run):
+    told = json.loads((run / "reports" / "digits" / "report.json").read_text(encoding="utf-8"))
+    finding = told["methods"][1]["findings"][0]
+    html = (run / "reports" / "digits" / "index.html").read_text(encoding="utf-8")
+    card = html[html.index(f'id="{finding["method"]}-{finding["number"]}"') :]
+    area = float(re.search(r"curve of [^:]*: area ([\d.]+)", card)[1])
+    [source] = (run / "data" / "download").iterdir()
+    [fitted] = (run / "data" / "fit").iterdir()
+    masks = np.unpackbits(np.load(source / "masks.npy")[-4000:], axis=1, count=400).astype(bool)
+    with np.load(fitted / "datamodel.npz") as arrays:
+        k = arrays["targets"].tolist().index(finding["target"])
+        theta, bias = arrays["weight"][:, k].astype(float), float(arrays["bias"][k])
+    y = np.load(source / "margins.npy")[-4000:, finding["target"]].astype(float)
+    i, j = finding["i"], finding["j"]
+    theta[[i, j]] = 0.0
+    r = y - bias - masks @ theta
+    first, second = r[masks[:, i] & ~masks[:, j]], r[masks[:, j] & ~masks[:, i]]
+    assert area == pytest.approx((first[:, None] > second).mean(), abs=0.002)
+    assert finding["effect"] == pytest.approx(first.mean() - second.mean(), abs=1e-5)
+    assert SquaredResidual(theta, bias)(masks, y).shape == y.shape
+
+
+def test_open_hands_the_page_to_the_browser(run, tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {tmp_path}/asked\n')
+    browser.chmod(0o755)
+    output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER=str(browser))
+    assert (tmp_path / "asked").read_text() == (run / "reports" / "digits" / "index.html").as_uri()
+    assert output.count("cached") == 4
+
+
+def test_without_a_browser_open_says_where_the_page_is(run):
+    output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER="", DISPLAY="", WAYLAND_DISPLAY="", PATH="/nowhere")
+    assert output.endswith(f"no browser was found; open {run / 'reports' / 'digits' / 'index.html'}\n")
+
+
+@pytest.mark.parametrize(("correction", "left_out"), [
+    ("by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
+    ("bh", lambda m, found: min(0.05, 0.2 * found / m)),
+    ("holm", lambda m, found: 0.2 / m),
+    ("bonferroni", lambda m, found: 0.2 / m),
+])  # fmt: skip
+def test_findings_get_the_interval_that_makes_up_for_the_selection(run, tmp_path, correction, left_out):
+    """Each method is a family of its own, and tests that were not made are not counted."""
+    [stage] = (run / "data" / "test").iterdir()
+    table = parquet.read_table(stage / "tests.parquet")
+    p = table["pvalue"].to_numpy().copy()
+    place = table.column_names.index("pvalue")
+    p[:7] = np.nan
+    parquet.write_table(table.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
+    config = load_config("digits", ['test.method=["swap", "contrast"]', f"test.correction={correction}"])
+    rows = report._rows(config, tmp_path / "tests.parquet")
+    for method, unmade in (("swap", 7), ("contrast", 0)):
+        tests = [row for row in rows if row.method == method]
+        found = [row for row in tests if row.finding]
+        share = left_out(len(tests) - unmade, len(found))
+        assert 0 < len(found) < len(tests)
+        for row in found:
+            half = t.isf(share / 2, row.effect_df) * row.effect_se
+            ends = row.effect_low_selected, row.effect_high_selected
+            assert ends == pytest.approx((row.effect - half, row.effect + half), rel=1e-7)
+        assert all(np.isnan([r.effect_low_selected, r.effect_high_selected]).all() for r in tests if not r.finding)
+
+
+def test_groups_and_informative_models_are_read_where_the_table_has_them(run, tmp_path):
+    [stage] = (run / "data" / "test").iterdir()
+    config = load_config("digits", ['test.method=["swap", "contrast"]'])
+    table = parquet.read_table(stage / "tests.parquet")
+    plain = table.drop_columns(
+        [name for name in table.column_names if name in ("members_i", "members_j", "n_informative")]
+    )
+    parquet.write_table(plain, tmp_path / "plain.parquet")
+    [row, *_] = report._rows(config, tmp_path / "plain.parquet")
+    assert (row.left, row.right, row.n_informative) == ((row.i,), (row.j,), None)
+    count = plain.num_rows
+    full = plain.append_column(
+        "members_i", pa.array([[k, k + 1] for k in plain["i"].to_pylist()], pa.list_(pa.int64()))
+    )
+    full = full.append_column("members_j", pa.array([[7, 9]] * count, pa.list_(pa.int64())))
+    full = full.append_column("n_informative", pa.array([12] * count, pa.int64()))
+    parquet.write_table(full, tmp_path / "full.parquet")
+    [row, *_] = report._rows(config, tmp_path / "full.parquet")
+    assert (row.left, row.right, row.n_informative) == ((row.i, row.i + 1), (7, 9), 12)

@@ -1,0 +1,73 @@
+"""Files that appear whole or not at all, and what tells their content from another."""
+
+import hashlib
+import os
+
+import numpy as np
+import pytest
+
+from pipeline.errors import BadInputError
+from pipeline.store.files import human_bytes, identity, make_folder, save_arrays, whole_file
+
+
+def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
+    (tmp_path / "batches").mkdir()
+    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abc")
+    stat = (tmp_path / "batches" / "data_batch_1").stat()
+    before = identity(tmp_path / "batches")
+    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abd")
+    os.utime(tmp_path / "batches" / "data_batch_1", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert identity(tmp_path / "batches") != before
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), whole_file(path) as temporary:
+        temporary.write_text("half")
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".csv")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old"
+    with whole_file(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["table.csv"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("compress", (False, True))
+def test_equal_arrays_are_equal_bytes_and_nothing_is_pickled(tmp_path, monkeypatch, compress):
+    arrays = {"a": np.arange(12.0).reshape(3, 4), "b": np.array(["x", "yz"])}
+    save_arrays(tmp_path / "one.npz", arrays, compress=compress)
+    monkeypatch.setattr("time.localtime", lambda *_: (2031, 5, 6, 7, 8, 9, 1, 126, 0))
+    save_arrays(tmp_path / "two.npz", {"a": np.asfortranarray(arrays["a"]), "b": arrays["b"]}, compress=compress)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    with np.load(tmp_path / "one.npz", allow_pickle=False) as found:
+        assert all(np.array_equal(found[name], array) for name, array in arrays.items())
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        save_arrays(tmp_path / "three.npz", {"a": np.array([{}], object)})
+    assert not (tmp_path / "three.npz").exists()
+
+
+def test_a_very_large_file_is_known_by_its_place_size_and_time(tmp_path, monkeypatch):
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * 100)
+    assert identity(path) == hashlib.sha256(b"x" * 100).hexdigest()
+    monkeypatch.setattr("pipeline.store.files.HASHED_BYTES", 99)
+    assert identity(path) == [str(path.resolve()), 100, path.stat().st_mtime_ns]
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    assert make_folder(tmp_path / "a" / "b", "--out").is_dir()
+    with pytest.raises(BadInputError, match=r"^--out \S+/file cannot be made a folder \(File exists\); name another"):
+        make_folder(tmp_path / "file", "--out")
+    with pytest.raises(BadInputError, match=r"cannot be made a folder \(Not a directory\)"):
+        make_folder(tmp_path / "file" / "below", "--out")
+
+
+def test_bytes_for_people():
+    assert [human_bytes(n) for n in (0, 999, 1000, 12_345, 999_949, 5.04e9)] == [
+        "0 B", "999 B", "1.0 kB", "12.3 kB", "999.9 kB", "5.0 GB",
+    ]  # fmt: skip

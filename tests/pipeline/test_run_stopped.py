@@ -1,0 +1,65 @@
+"""Runs that are killed, interrupted, or find the disk full."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+from command_here import ok
+from real_command import COMMAND, SMALL, call
+
+
+def test_killed_at_any_moment_the_next_run_goes_on(small_run, tmp_path_factory):
+    """SIGKILL at random points of a run; whatever is left, the next run ends with the same tables."""
+    folder = tmp_path_factory.mktemp("killed")
+    expected = (small_run / "reports" / "digits" / "tests.csv").read_bytes()
+    rng = random.Random(0)
+    for _ in range(8):
+        process = subprocess.Popen(
+            [*COMMAND, "run", *SMALL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(rng.uniform(0.3, 4.0))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for manifest in (folder / "data").glob("*/*/manifest.json"):
+            json.loads(manifest.read_text())
+        if rng.random() < 0.3:
+            shutil.rmtree(folder / "data" / "test", ignore_errors=True)
+    output = ok(folder, "run", *SMALL)
+    assert (folder / "reports" / "digits" / "tests.csv").read_bytes() == expected
+    assert not list((folder / "data").glob("*/.tmp-*")), output
+
+
+def test_interrupt_leaves_nothing_half_written(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "fit"], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not list(tmp_path.glob("data/fit/.tmp-*")):
+        time.sleep(0.05)
+        assert process.poll() is None
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in stderr
+    assert "Traceback" not in stderr
+    assert [path for path in (tmp_path / "data" / "fit").iterdir() if not path.name.startswith(".work-")] == []
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    """A file-size limit stands for the full disk: the write fails, and the process must not die of it."""
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    done = call(tmp_path, "run", *SMALL, preexec_fn=limit)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "File too large" in done.stderr
+    assert not list(tmp_path.glob("data/*/.tmp-*"))

@@ -1,0 +1,83 @@
+"""Whatever is wrong with files and settings: one sentence, exit code 2, nothing overwritten."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+from command_here import call
+from released_layout import FILES, LOAD, harm_masks, released
+
+
+def hostile_weights(folder):
+    class Hostile:
+        def __reduce__(self):
+            return os.system, ("touch pwned",)
+
+    torch.save({"weight": Hostile()}, folder / "datamodels" / "test_50pct.pt")
+
+
+def lam_of_other_length(folder):
+    content = torch.load(folder / "datamodels" / "test_50pct.pt")
+    torch.save({**content, "lam": torch.ones(9)}, folder / "datamodels" / "test_50pct.pt")
+
+
+def masks_are(array):
+    return lambda folder: np.save(folder / "data" / "train_masks_50pct.npy", array)
+
+
+def margins_are(array):
+    return lambda folder: np.save(folder / "data" / "test_margins_50pct.npy", array)
+
+
+def weights_are(weight, bias):
+    return lambda folder: torch.save({"weight": weight, "bias": bias}, folder / "datamodels" / "test_50pct.pt")
+
+
+NAN = np.full((300, 8), np.nan)
+BAD = {
+    "overlap": ((), ("--set", "source.fit_rows=250"), "overlap: there are only 300 models"),
+    "no folder": ((), ("--set", "source.folder=nowhere"), "source.folder nowhere is not a folder"),
+    "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "holds no train_masks_50pct.npy"),
+    "other percent": ((), ("--set", "source.percent=10"), "holds no train_masks_10pct.npy"),
+    "float masks": ((masks_are(np.ones((300, 24))),), (), "must hold bool"),
+    "pickled masks": ((masks_are(np.array([{}], object)),), (), "is not a whole .npy"),
+    "truncated masks": ((lambda f: os.truncate(f / "data" / "train_masks_50pct.npy", 500),), (), "is not a whole .npy"),
+    "short margins": ((margins_are(np.ones((10, 8))),), (), "must hold floats of shape (300"),
+    "NaN margins": ((margins_are(NAN),), (), "holds a margin that is NaN"),
+    "biased masks": ((harm_masks,), (), "not independent and exchangeable"),
+    "no images": ((lambda f: (f / "images.npz").unlink(),), (), "images.npz does not exist"),
+    "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),
+    "no such target": ((), ("--set", "fit.targets=[99]"), "fit.targets must be different numbers from 0 to 7"),
+    "images of the embedded set": ((), ("--set", "source.kind=embedded"), "are not for source.kind 'embedded'"),
+    "bad lam": ((lam_of_other_length,), LOAD, "must hold lam of shape (8,)"),
+    "target of other class": ((), ("--set", "fit.targets=[0]"), "no fitted target is of test.target_class 'dog'"),
+    "too many repeats": ((), ("--set", "test.repeats=5000"), "`repeats` must be at most"),
+    "validation too long": ((), ("--set", "fit.validation_rows=200"), "`validation_rows` must lie between"),
+    "no weights": ((), (*LOAD, "--set", "fit.file=none.pt"), "fit.file none.pt does not exist"),
+    "hostile weights": ((hostile_weights,), LOAD, "is not a file of weights"),
+    "wrong weights": ((weights_are(torch.ones(3, 3), torch.ones(3)),), LOAD, "must hold weight of shape (24, 8)"),
+    "useless weights": ((weights_are(torch.ones(24, 8) * 9, torch.ones(8)),), LOAD, "against"),
+    "unknown setting": ((), ("--set", "test.alfa=1"), "test.alfa is not a setting"),
+    "unknown config": ((), ("--config", "cifar11"), "no configuration of that name"),
+    "store is a file": ((), ("--store", "cifar/images.npz"), "cannot be made a folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence_exit_code_two_and_nothing_overwritten(tmp_path, case):
+    changes, arguments, part = BAD[case]
+    released(tmp_path / "cifar")
+    for change in changes:
+        change(tmp_path / "cifar")
+    home = tmp_path / "reports" / "digits"
+    home.mkdir(parents=True)
+    (home / "index.html").write_text("older")
+    done = call(tmp_path, "run", *FILES, *arguments)
+    assert done.returncode == 2, done.stderr
+    assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    assert (home / "index.html").read_text() == "older"
+    assert not (tmp_path / "pwned").exists()
+    assert not list(tmp_path.glob("data/*/.tmp-*"))
