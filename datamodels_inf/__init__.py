@@ -5,10 +5,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from datamodels_inf.atlas import AtlasTile, influence_atlas
 from datamodels_inf.contrast import Contrast, ContrastResults, contrast, contrast_many
 from datamodels_inf.datamodel import Datamodel, Quality, detect_coding
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
-from datamodels_inf.influence import AtlasTile, Influence, influence, influence_atlas
+from datamodels_inf.influence import Influence, influence
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence

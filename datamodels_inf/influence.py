@@ -10,13 +10,12 @@ average other image*. This holds for masks of a fixed size, where it is E[y | i 
 coins, and for any law that treats all images alike. θ̂ only takes noise out: with a good one SE is smaller, with a bad
 one the interval is as honest. It must not have seen the tested rows.
 
-Sums over masks are of whole numbers (`internal/whole_sums`), so that any tiling and any number of threads give the same
-bits.
+`atlas.py` has the same for many targets. Sums over masks are of whole numbers (`internal/whole_sums`), so that any
+tiling and any number of threads give the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,16 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from datamodels_inf.contrast import effect_interval
-from datamodels_inf.datamodel import Datamodel, Masks
-from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_number, some_of
-from datamodels_inf.internal.threads import in_threads
-from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers, column_sums, row_sums
+from datamodels_inf.datamodel import Masks
+from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_number
+from datamodels_inf.internal.whole_sums import column_sums, row_sums
 from datamodels_inf.masks import PackedMasks, check_indices
 
 FEWEST_MODELS = 3
-BLOCK = 16
-"""Targets that the kernels take together."""
-GB = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,65 +124,7 @@ def residuals(masks: PackedMasks, margins: ArrayLike, theta: ArrayLike, bias: fl
     """e = y − b − xᵀθ̂ of each row, centred."""
     y = _vector("margins", margins, masks.n_models)
     weight = _vector("theta", theta, masks.n_train)
-    return np.asarray(_centred((y - check_number("bias", bias) - row_sums(masks, weight, threads))[None])[0])
-
-
-@dataclass(frozen=True, eq=False)
-class AtlasTile:
-    """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k]."""
-
-    targets: range
-    estimate: Floats
-    standard_error: Floats
-    n: int
-
-    @property
-    def pvalue(self) -> Floats:
-        """As in `Influence`."""
-        return influence_pvalue(self.estimate, self.standard_error, self.n)
-
-
-def influence_atlas(
-    masks: Masks,
-    margins: NDArray[np.floating[Any]],
-    datamodel: Datamodel,
-    *,
-    memory_gb: float = 2.0,
-    threads: int = 1,
-    start: int = 0,
-) -> Iterator[AtlasTile]:
-    """`influence` of all images on all targets of `datamodel`, some targets at a time, from target `start` on.
-
-    margins : (n, n_targets), of the tested models; may be a memory map, of which a tile is read.
-    memory_gb : what tiles, masks and work may take together; at least one block of 16 targets is held.
-
-    The masks are transposed once, and 16 targets are summed in one pass over them: 10,000 masks × 50,000 images take
-    about 0.15 s of one core for these 16.
-    """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
-    if packed.n_train != datamodel.n_train:
-        raise ValueError(
-            f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {packed.n_train}."
-        )
-    if np.shape(margins) != (packed.n_models, datamodel.n_targets):
-        raise ValueError(
-            f"`margins` must have shape ({packed.n_models}, {datamodel.n_targets}), one row a mask and one column a "
-            f"target, got {np.shape(margins)}."
-        )
-    if not memory_gb > 0.0:
-        raise ValueError(f"`memory_gb` must be above 0, got {memory_gb}.")
-    atlas = _Atlas(packed, margins, datamodel.in_mask_coding(), threads)
-    size = tile_targets(packed.n_models, packed.n_train, memory_gb, threads)
-    starts = range(start, datamodel.n_targets, size)
-    return (atlas.tile(range(first, min(first + size, datamodel.n_targets))) for first in starts)
-
-
-def tile_targets(n: int, d: int, memory_gb: float, threads: int) -> int:
-    """How many targets a tile of `influence_atlas` has: a multiple of 16."""
-    masks = 2 * n * d / 8
-    work = threads * BLOCK * (n + d) * 8 * 6
-    a_target = 8 * (2 * d + n)
-    return BLOCK * max(1, int((memory_gb * GB - masks - work) // (BLOCK * a_target)))
+    return np.asarray(centred((y - check_number("bias", bias) - row_sums(masks, weight, threads))[None])[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,39 +171,7 @@ class MaskLaw:
         return estimate, error
 
 
-class _Atlas:
-    """Masks ready for sums, and the targets they are to be made for."""
-
-    def __init__(
-        self, masks: PackedMasks, margins: NDArray[np.floating[Any]], datamodel: Datamodel, threads: int
-    ) -> None:
-        self.law = MaskLaw.of(masks)
-        self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
-        self.margins, self.datamodel, self.threads = margins, datamodel, threads
-
-    def tile(self, targets: range) -> AtlasTile:
-        """A thread takes 16 targets at a time, all of its own."""
-        n, d = len(self.law.share), self.law.d
-        margins = np.ascontiguousarray(self.margins[:, targets.start : targets.stop])
-        _check_finite(margins, targets)
-        estimate, error = np.empty((2, len(targets), d))
-
-        def block(first: int) -> None:
-            some = slice(first, min(first + BLOCK, len(targets)))
-            own = slice(targets.start + some.start, targets.start + some.stop)
-            theta = np.ascontiguousarray(self.datamodel.weight[:, own].T, np.float64)
-            predicted = self.rows.sums(WholeNumbers.of(theta.T)).T
-            y = np.ascontiguousarray(margins[:, some].T, np.float64)
-            e = _centred(y - self.datamodel.bias[own, None] - predicted)
-            sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
-            found = self.law.estimates(e, self.columns.counts, sums, theta, theta.sum(axis=1))
-            estimate[some], error[some] = found
-
-        in_threads(block, range(0, len(targets), BLOCK), self.threads)
-        return AtlasTile(targets, estimate, error, n)
-
-
-def _centred(e: Floats) -> Floats:
+def centred(e: Floats) -> Floats:
     """Minus the mean of each row; rows lie in one piece, so that each is summed the same way whatever is beside it."""
     return np.asarray(np.ascontiguousarray(e) - np.ascontiguousarray(e).mean(axis=1, keepdims=True))
 
@@ -284,9 +189,3 @@ def _vector(name: str, values: ArrayLike, count: int) -> Floats:
     if array.shape != (count,) or not np.isfinite(array).all():
         raise ValueError(f"`{name}` must be {count} finite numbers, but its shape is {array.shape} or one is NaN.")
     return array
-
-
-def _check_finite(margins: NDArray[np.floating[Any]], targets: range) -> None:
-    wrong = np.flatnonzero(~np.isfinite(margins).all(axis=0))
-    if wrong.size:
-        raise ValueError(f"`margins` must be finite, but those of target {some_of(wrong + targets.start)} are not.")

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from datamodels_inf.atlas import BLOCK
 from datamodels_inf.datamodel import Masks
-from datamodels_inf.influence import BLOCK, Influence, MaskLaw, influence, residuals
+from datamodels_inf.influence import Influence, MaskLaw, influence, residuals
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.whole_sums import ColumnWords, WholeNumbers, column_sums
 from datamodels_inf.masks import PackedMasks, check_indices

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import Datamodel, PackedMasks, influence, influence_atlas
-from datamodels_inf.influence import tile_targets
+from datamodels_inf.atlas import AtlasMaker, tile_targets
 
 
 def naive(x, y, theta, bias):
@@ -60,9 +60,11 @@ def test_any_tiling_and_any_threads_give_the_same_bytes(law):
     for options in ({"memory_gb": 1e-9}, {"threads": 2}, {"memory_gb": 1e-9, "threads": 3}):
         parts = joined(influence_atlas(PackedMasks.from_bool(x), y, fitted, **options))
         assert all(np.array_equal(a, b) for a, b in zip(whole[:2], parts[:2], strict=True))
-    rest, _, tiles = joined(influence_atlas(x, y, fitted, memory_gb=1e-9, start=5))
-    assert np.array_equal(rest, whole[0][5:])
-    assert [tile.targets for tile in tiles] == [range(5, 21), range(21, 37)]
+    tiles = list(influence_atlas(x, y, fitted, memory_gb=1e-9))
+    assert [tile.targets for tile in tiles] == [range(16), range(16, 32), range(32, 37)]
+    maker = AtlasMaker(PackedMasks.from_bool(x))
+    rest = maker.tile(range(5, 29), y[:, 5:29], fitted.subset(range(5, 29)))
+    assert np.array_equal(rest.estimate, whole[0][5:29]) and np.array_equal(rest.standard_error, whole[1][5:29])
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -153,4 +155,4 @@ def test_targets_with_nan_are_named():
     with pytest.raises(ValueError, match="`memory_gb`"):
         influence_atlas(x, y, fitted, memory_gb=0)
     with pytest.raises(ValueError, match="`masks` must have 76 columns"):
-        influence_atlas(x[:, :70], y, fitted)
+        list(influence_atlas(x[:, :70], y, fitted))

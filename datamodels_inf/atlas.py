@@ -1,0 +1,109 @@
+"""The atlas: the influence of every image on many targets, with error bars (METHOD 12; one target: `influence`).
+
+The masks are transposed once. Then 16 targets share one pass over them: predictions f = xᵀθ̂ are sums along rows, and
+Σ_m x_mi·e_m sums along columns, both looked up in tables of subset sums (`kernels/subset_tables`), exact in whole
+numbers. So an entry has the same bits in whatever tile and by whatever number of threads it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.datamodel import Datamodel, Masks
+from datamodels_inf.influence import MaskLaw, centred, influence_pvalue
+from datamodels_inf.internal.checks import Floats, some_of
+from datamodels_inf.internal.threads import in_threads
+from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers
+from datamodels_inf.masks import PackedMasks
+
+BLOCK = 16
+"""Targets that the kernels take together."""
+GB = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasTile:
+    """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k]."""
+
+    targets: range
+    estimate: Floats
+    standard_error: Floats
+    n: int
+
+    @property
+    def pvalue(self) -> Floats:
+        """As in `Influence`."""
+        return influence_pvalue(self.estimate, self.standard_error, self.n)
+
+
+def influence_atlas(
+    masks: Masks,
+    margins: NDArray[np.floating[Any]],
+    datamodel: Datamodel,
+    *,
+    memory_gb: float = 2.0,
+    threads: int = 1,
+) -> Iterator[AtlasTile]:
+    """`influence` of all images on all targets of `datamodel`, some targets at a time.
+
+    margins : (n, n_targets), of the tested models; may be a memory map, of which a tile is read.
+    memory_gb : what tiles, masks and work may take together; at least 16 targets are held.
+    """
+    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    if np.shape(margins) != (packed.n_models, datamodel.n_targets):
+        raise ValueError(
+            f"`margins` must have shape ({packed.n_models}, {datamodel.n_targets}), one row a mask and one column a "
+            f"target, got {np.shape(margins)}."
+        )
+    if not memory_gb > 0.0:
+        raise ValueError(f"`memory_gb` must be above 0, got {memory_gb}.")
+    maker = AtlasMaker(packed, threads)
+    size = tile_targets(packed.n_models, packed.n_train, memory_gb, threads)
+    starts = range(0, datamodel.n_targets, size)
+    tiles = (range(first, min(first + size, datamodel.n_targets)) for first in starts)
+    return (maker.tile(tile, np.asarray(margins[:, tile.start : tile.stop]), datamodel.subset(tile)) for tile in tiles)
+
+
+def tile_targets(n: int, d: int, memory_gb: float, threads: int) -> int:
+    """How many targets a tile has, a multiple of 16."""
+    masks = 2 * n * d / 8
+    work = threads * BLOCK * (n + d) * 8 * 6
+    a_target = 8 * (3 * d + n)
+    return BLOCK * max(1, int((memory_gb * GB - masks - work) // (BLOCK * a_target)))
+
+
+class AtlasMaker:
+    """Masks of tested models, ready for sums; `tile` makes the estimates of any targets on them."""
+
+    def __init__(self, masks: PackedMasks, threads: int = 1) -> None:
+        self.law = MaskLaw.of(masks)
+        self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
+        self.threads = threads
+
+    def tile(self, targets: range, margins: NDArray[np.floating[Any]], datamodel: Datamodel) -> AtlasTile:
+        """Of the targets of `datamodel`, which the caller knows as `targets`; margins: (n, targets)."""
+        n, d = len(self.law.share), self.law.d
+        if datamodel.n_train != d:
+            raise ValueError(f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {d}.")
+        wrong = np.flatnonzero(~np.isfinite(margins).all(axis=0))
+        if wrong.size:
+            raise ValueError(f"`margins` must be finite, but those of target {some_of(wrong + targets.start)} are not.")
+        coded = datamodel.in_mask_coding()
+        estimate, error = np.empty((2, len(targets), d))
+
+        def block(first: int) -> None:
+            some = slice(first, min(first + BLOCK, len(targets)))
+            theta = np.ascontiguousarray(coded.weight[:, some].T, np.float64)
+            y = np.ascontiguousarray(margins[:, some].T, np.float64)
+            e = centred(y - coded.bias[some, None] - self.rows.sums(WholeNumbers.of(theta.T)).T)
+            sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
+            found = self.law.estimates(e, self.columns.counts, sums, theta, theta.sum(axis=1))
+            estimate[some], error[some] = found
+
+        in_threads(block, range(0, len(targets), BLOCK), self.threads)
+        return AtlasTile(targets, estimate, error, n)
