@@ -7,7 +7,7 @@ numbers. So an entry has the same bits in whatever tile and by whatever number o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +85,17 @@ class AtlasMaker:
         self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
         self.threads = threads
 
-    def tile(self, targets: range, margins: NDArray[np.floating[Any]], datamodel: Datamodel) -> AtlasTile:
-        """Of the targets of `datamodel`, which the caller knows as `targets`; margins: (n, targets)."""
+    def tile(
+        self,
+        targets: range,
+        margins: NDArray[np.floating[Any]],
+        datamodel: Datamodel,
+        progress: Callable[[int], object] = lambda count: None,
+    ) -> AtlasTile:
+        """Of the targets of `datamodel`, which the caller knows as `targets`; margins: (n, targets).
+
+        `progress(k)` is called when k more targets are done.
+        """
         n, d = len(self.law.share), self.law.d
         if datamodel.n_train != d:
             raise ValueError(f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {d}.")
@@ -104,6 +113,7 @@ class AtlasMaker:
             sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
             found = self.law.estimates(e, self.columns.counts, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
+            progress(len(e))
 
         in_threads(block, range(0, len(targets), BLOCK), self.threads)
         return AtlasTile(targets, estimate, error, n)

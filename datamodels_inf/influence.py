@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.datamodel import Masks
@@ -67,6 +67,11 @@ def influence_pvalue(estimate: NDArray[Any], standard_error: NDArray[Any], n: in
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(estimate.astype(np.float64)) / standard_error
     return np.where(np.isnan(z), 1.0, 2.0 * stdtr(n - 1.0, -z))
+
+
+def influence_quantile(pvalue: float, n: int) -> float:
+    """The |estimate/standard_error| that has this p-value."""
+    return -float(stdtrit(n - 1.0, pvalue / 2.0))
 
 
 def influence(

@@ -29,7 +29,7 @@ class Correction:
 
     controls: the false discovery rate, or the chance of any false discovery. dependence: when it does.
     adjust(p, m): adjusted p-values, of which those ≤ α are findings; hypotheses beyond `p` have p = 1.
-    line(α, m): the critical values of the sorted p-values. rule: how they are held against it.
+    critical(α, m, k): what the k-th smallest p-value is held against. rule: how, in words.
     selected(α, m, R): p*; intervals at level 1 − p* make up for the selection of R findings (`selected_confidence`).
     selected_formula: 1 − p* in words. selected_condition: when these intervals keep their promise, empty for always.
     """
@@ -39,7 +39,7 @@ class Correction:
     controls: Controls
     dependence: str
     adjust: Callable[[Floats, int], Floats]
-    line: Callable[[float, int], Floats]
+    critical: Callable[[float, int, Floats], Floats]
     rule: str
     selected: Callable[[float, int, int], float]
     selected_formula: str
@@ -72,10 +72,6 @@ def _holm(p: Floats, family: int) -> Floats:
     return adjusted
 
 
-def _ranks(m: int) -> Floats:
-    return np.arange(1.0, m + 1.0)
-
-
 CORRECTIONS: dict[str, Correction] = {
     correction.name: correction
     for correction in (
@@ -85,7 +81,7 @@ CORRECTIONS: dict[str, Correction] = {
             "FDR",
             "however the tests depend on each other",
             _by_statsmodels("fdr_by", lambda m: m * harmonic(m)),
-            lambda alpha, m: np.asarray(alpha * _ranks(m) / (m * harmonic(m))),
+            lambda alpha, m, k: np.asarray(alpha * k / (m * harmonic(m))),
             STEP_UP,
             lambda alpha, m, found: alpha * (found / m) / harmonic(m),
             "1 − α·R/(m·H_m) for R findings among m tests, H_m = 1 + ½ + … + 1/m",
@@ -96,7 +92,7 @@ CORRECTIONS: dict[str, Correction] = {
             "FDR",
             "for independent or positively dependent tests",
             _by_statsmodels("fdr_bh", float),
-            lambda alpha, m: np.asarray(alpha * _ranks(m) / m),
+            lambda alpha, m, k: np.asarray(alpha * k / m),
             STEP_UP,
             lambda alpha, m, found: alpha * found / m,
             "1 − α·R/m for R findings among m tests",
@@ -108,7 +104,7 @@ CORRECTIONS: dict[str, Correction] = {
             "FWER",
             "however the tests depend on each other",
             _holm,
-            lambda alpha, m: np.asarray(alpha / (m - _ranks(m) + 1.0)),
+            lambda alpha, m, k: np.asarray(alpha / (m - k + 1.0)),
             STEP_DOWN,
             lambda alpha, m, found: alpha * (1.0 / m),
             "1 − α/m for each of m tests",
@@ -119,7 +115,7 @@ CORRECTIONS: dict[str, Correction] = {
             "FWER",
             "however the tests depend on each other",
             _by_statsmodels("bonferroni", float),
-            lambda alpha, m: np.full(m, alpha / m),
+            lambda alpha, m, k: np.full(np.shape(k), alpha / m),
             SINGLE_STEP,
             lambda alpha, m, found: alpha * (1.0 / m),
             "1 − α/m for each of m tests",
@@ -185,7 +181,7 @@ def critical_values(correction: str, alpha: float, m: int) -> Floats:
     "by": α·k/(m·H_m), "bh": α·k/m, "holm": α/(m − k + 1), "bonferroni": α/m.
     """
     check_choice("correction", correction, tuple(CORRECTIONS))
-    return CORRECTIONS[correction].line(alpha, m)
+    return CORRECTIONS[correction].critical(alpha, m, np.arange(1.0, m + 1.0))
 
 
 def threshold(correction: str, alpha: float, m: int, found: int) -> float:
@@ -193,4 +189,5 @@ def threshold(correction: str, alpha: float, m: int, found: int) -> float:
 
     With none, what the smallest p-value would have had to be.
     """
-    return float(critical_values(correction, alpha, m)[max(found, 1) - 1])
+    check_choice("correction", correction, tuple(CORRECTIONS))
+    return float(CORRECTIONS[correction].critical(alpha, m, np.array([max(found, 1.0)]))[0])

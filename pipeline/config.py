@@ -179,6 +179,21 @@ class Test(Section):
         return self
 
 
+class Atlas(Section):
+    """Of which targets every training image's influence is estimated, and over what its p-values are corrected.
+
+    The level and the correction are those of `[test]`.
+    """
+
+    targets: Annotated[str | list[int], _check_targets("atlas.targets", "needed")] | None = None
+    family: Literal["target", "all"] = "target"
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is to be one at all."""
+        return self.targets is not None
+
+
 class Robustness(Section):
     """Which findings, or which pair, are tested again with look-alikes of their images; nothing unless one is named."""
 
@@ -230,6 +245,7 @@ class Config(Section):
     source: Source = Source()
     fit: Fit = Fit()
     test: Test = Test()
+    atlas: Atlas = Atlas()
     robustness: Robustness = Robustness()
     report: Report = Report()
 

@@ -158,6 +158,34 @@ class TestSummary(Summary):
         return f"{self.n_made:,} pairs by {', '.join(self.methods)}{left_out}"
 
 
+class AtlasSummary(Summary):
+    """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: tested ones."""
+
+    targets: tuple[int, ...]
+    n_train: int
+    n_models: int
+    tile_targets: int
+
+    def describe(self) -> str:
+        return f"{self.n_train:,} images × {len(self.targets):,} targets"
+
+
+class InfluenceSummary(Summary):
+    """n_nonzero: weights of the datamodels that are not 0; n_stand: of these, how many are findings."""
+
+    family: str
+    alpha: float
+    correction: str
+    n_targets: int
+    n_tests: int
+    n_found: int
+    n_nonzero: int
+    n_stand: int
+
+    def describe(self) -> str:
+        return f"{self.n_found:,} influences of {self.n_tests:,}; {self.n_stand:,} of {self.n_nonzero:,} weights stand"
+
+
 class FeaturesSummary(Summary):
     """Of the network whose features say which images look alike."""
 

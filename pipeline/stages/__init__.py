@@ -3,6 +3,8 @@
 from typing import Any
 
 from pipeline.stages import download, report
+from pipeline.stages.atlas import influence as influence_stage
+from pipeline.stages.atlas import stage as atlas_stage
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit import stage as fit_stage
 from pipeline.stages.robustness import features
@@ -17,6 +19,8 @@ STAGES: dict[str, Stage[Any]] = {
         download.STAGE,
         fit_stage.STAGE,
         test_stage.STAGE,
+        atlas_stage.STAGE,
+        influence_stage.STAGE,
         features.STAGE,
         robustness_stage.STAGE,
         report.STAGE,

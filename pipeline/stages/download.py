@@ -20,7 +20,7 @@ def left_out(config: Config) -> dict[str, str]:
     kind = SOURCES[config.source.kind]
     others = {name for other in SOURCES.values() for name in other.settings} - set(kind.settings)
     return {
-        **dict.fromkeys(("test", "robustness", "report"), "rows do not depend on it"),
+        **dict.fromkeys(("test", "atlas", "robustness", "report"), "rows do not depend on it"),
         "fit": "only which rows and columns are needed, and that enters as content of the source",
         "source.labels": "their content enters instead",
         **{f"source.{name}": reason for name, reason in kind.left_out.items()},

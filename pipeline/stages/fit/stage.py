@@ -36,6 +36,7 @@ def left_out(config: Config) -> dict[str, str]:
     return {
         "source": "the key of the download stage holds it",
         "test": "only which targets the design can ask for, and that enters below; the rest may refuse, not change",
+        "atlas": "only which targets it asks for beside the design, and that enters below",
         **dict.fromkeys(("robustness", "report"), "a fit does not depend on it"),
         "fit.memory_gb": "how many targets are fitted at once, each the same",
         "fit.file": "its content enters instead",
@@ -46,6 +47,8 @@ def left_out(config: Config) -> dict[str, str]:
 def instead(config: Config) -> dict[str, Any]:
     fit = config.fit
     chosen = designs.settings_of_targets(config.test) if fit.targets == "needed" else {}
+    if fit.targets == "needed" and config.atlas.targets not in (None, "needed"):
+        chosen["atlas.targets"] = config.atlas.targets
     if fit.mode == "lasso":
         return chosen
     if fit.file is None:
@@ -122,9 +125,11 @@ def _median(values: NDArray[np.float64]) -> float | None:
 
 
 def _targets(config: Config, data: Data) -> NDArray[np.int64]:
-    """The targets to fit: those that the design can ask for, all, those of a class, or the given ones."""
+    """The targets to fit: those that the design or the atlas can ask for, all, those of a class, or the given ones."""
     if config.fit.targets == "needed":
-        return designs.needed_targets(config, data)
+        needed = designs.needed_targets(config, data)
+        more = np.setdiff1d(designs.atlas_targets(config, data), needed)
+        return np.concatenate([needed, more])
     return chosen_targets(data, config.fit.targets, "fit.targets")
 
 

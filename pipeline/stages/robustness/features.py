@@ -20,7 +20,7 @@ def left_out(config: Config) -> dict[str, str]:
     images = "the key of the download stage holds the images"
     return {
         "source": images,
-        **dict.fromkeys(("fit", "test", "robustness", "report"), "the network is always the same"),
+        **dict.fromkeys(("fit", "test", "atlas", "robustness", "report"), "the network is always the same"),
     }
 
 

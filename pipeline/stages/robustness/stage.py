@@ -45,6 +45,7 @@ def left_out(config: Config) -> dict[str, str]:
         "test.file": "the key of the test stage holds its content",
         "test.chunk_pairs": "how many pairs are tested between two savings, each the same",
         "robustness.embeddings": "their content enters instead",
+        "atlas": "is about single images",
         "report": "what is shown, not what is tested",
     }
 

@@ -54,6 +54,16 @@ def needed_targets(config: Config, data: Data) -> Ints:
     return chosen_targets(data, test.targets, "test.targets")
 
 
+def atlas_targets(config: Config, data: Data) -> Ints:
+    """The targets of the atlas, which has none unless some are named."""
+    wanted = config.atlas.targets
+    if wanted is None:
+        return np.zeros(0, np.int64)
+    if wanted == "needed":
+        return needed_targets(config, data)
+    return chosen_targets(data, wanted, "atlas.targets")
+
+
 def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
     """The tests to make, by target and without repetitions."""
     try:

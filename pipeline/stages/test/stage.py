@@ -23,7 +23,7 @@ def left_out(config: Config) -> dict[str, str]:
     return {
         "source": "the key of the download stage holds it",
         "fit": "the key of the fit stage holds it",
-        **dict.fromkeys(("robustness", "report"), "a test does not depend on it"),
+        **dict.fromkeys(("atlas", "robustness", "report"), "a test does not depend on it"),
         **dict.fromkeys(("test.alpha", "test.correction"), "decides what is a finding, in the report"),
         "test.chunk_pairs": "how many pairs are tested between two savings, each the same",
         **designs.left_out(config.test),

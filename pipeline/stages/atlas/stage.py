@@ -1,0 +1,152 @@
+"""Atlas: the influence of every training image on every chosen target, estimated on the held-out rows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from datamodels_inf.atlas import AtlasMaker
+from datamodels_inf.internal.checks import Ints
+from pipeline.config import Config
+from pipeline.errors import BadInputError
+from pipeline.progress import progress_bar
+from pipeline.stages.atlas.tiles import Singles, tile_name, tile_size
+from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.test import designs
+from pipeline.stages.test.premise import check_premise
+from pipeline.store.files import file_digest, whole_file
+from pipeline.summaries import AtlasSummary
+
+VERSION = 1
+
+
+def left_out(config: Config) -> dict[str, str]:
+    """Estimates do not depend on what is called a finding."""
+    return {
+        "source": "the key of the download stage holds it",
+        "fit": "the key of the fit stage holds it",
+        "test": "only which targets the design can ask for, and that enters below; the rest may refuse, not change",
+        "atlas.family": "decides what is a finding, in the stage influence",
+        **dict.fromkeys(("robustness", "report"), "the estimates do not depend on it"),
+    }
+
+
+def instead(config: Config) -> dict[str, object]:
+    """The targets of the design, where these are wanted."""
+    return designs.settings_of_targets(config.test) if config.atlas.targets == "needed" else {}
+
+
+def run(run: Run) -> AtlasSummary:
+    """Write the tiles."""
+    config, data, fitted = run.config, run.data, run.fitted
+    masks = check_premise(config, data)
+    if masks.law == "stratified" and not config.test.allow_unexchangeable:
+        raise BadInputError(
+            "the masks are stratified by class, so that an image can only be compared with others of its class, not "
+            "with an average image: there is no atlas of them; leave out atlas.targets."
+        )
+    targets = _targets(config, data, fitted)
+    tiles = Tiles(data, fitted, targets, run)
+    with progress_bar(len(targets), "target", "atlas", run.quiet) as advance:
+        tiles.make(advance)
+    return AtlasSummary(
+        targets=tuple(targets.tolist()),
+        n_train=data.n_train,
+        n_models=data.held_out_masks.n_models,
+        tile_targets=tiles.size,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The tiles of `targets`: made in a folder that outlives a kill, each with its checksum, then linked."""
+
+    data: Data
+    fitted: Fitted
+    targets: Ints
+    run: Run
+
+    @property
+    def size(self) -> int:
+        """Targets of a tile."""
+        return tile_size(self.data.n_train)
+
+    def make(self, advance: Callable[[float], object]) -> None:
+        """All tiles into the stage's folder."""
+        self.run.unfinished.mkdir(parents=True, exist_ok=True)
+        starts = range(0, len(self.targets), self.size)
+        kept = sum((self.run.unfinished / tile_name(first)).is_file() for first in starts)
+        if kept:
+            self.run.say(f"going on with an atlas that was stopped: {kept} of {len(starts)} tiles are done")
+        for first in starts:
+            tile = range(first, min(first + self.size, len(self.targets)))
+            path = self.run.unfinished / tile_name(first)
+            if self._is_whole(path):
+                advance(len(tile))
+            else:
+                _save(path, self._estimate(tile, advance))
+        for first in starts:
+            _link(self.run.unfinished / tile_name(first), self.run.out / tile_name(first))
+
+    @cached_property
+    def _maker(self) -> AtlasMaker:
+        """Made when the first tile needs it: the masks are transposed then."""
+        return AtlasMaker(self.data.held_out_masks, self.run.n_threads)
+
+    def _estimate(self, tile: range, advance: Callable[[float], object]) -> Singles:
+        targets = self.targets[tile.start : tile.stop]
+        margins = self.data.held_out_margins(targets)
+        datamodel = self.fitted.datamodel.subset(self.fitted.places(targets))
+        found = self._maker.tile(tile, margins, datamodel, advance)
+        return np.stack([found.estimate, found.standard_error]).astype(np.float32)
+
+    def _is_whole(self, path: Path) -> bool:
+        if not path.is_file():
+            return False
+        digest = path.with_suffix(".sha256")
+        if digest.is_file() and digest.read_text(encoding="ascii") == file_digest(path):
+            return True
+        self.run.say(f"{path} is damaged (its checksum is another one); its targets are estimated again")
+        return False
+
+
+def _save(path: Path, tile: Singles) -> None:
+    with whole_file(path) as temporary:
+        np.save(temporary, tile)
+        digest = file_digest(temporary)
+        path.with_suffix(".sha256").write_text(digest, encoding="ascii")
+
+
+def _link(path: Path, place: Path) -> None:
+    """The same file once more, so that nothing is lost before the stage is complete; where that cannot be, a copy."""
+    try:
+        os.link(path, place)
+    except OSError:
+        shutil.copyfile(path, place)
+
+
+def _targets(config: Config, data: Data, fitted: Fitted) -> Ints:
+    """Those asked for, all of which must have a datamodel."""
+    wanted = designs.atlas_targets(config, data)
+    missing = np.setdiff1d(wanted, fitted.targets)
+    if missing.size:
+        raise BadInputError(
+            f"target {missing[0]} is to be in the atlas but has no datamodel; "
+            'add it to fit.targets, or set fit.targets = "needed".'
+        )
+    return wanted
+
+
+def wanted(config: Config) -> bool:
+    """Whether a configuration has an atlas."""
+    return config.atlas.wanted
+
+
+STAGE = Stage("atlas", VERSION, ("download", "fit"), AtlasSummary, run, left_out, instead, wanted)
