@@ -1,18 +1,20 @@
 """What takes long: files, and Monte-Carlo tests, which repeat less often in `make test` than in `make test-long`."""
 
 LONGEST = (
-    "product/test_wheel.py",
     "validity/test_size.py",
-    "pipeline/commands/test_training_job.py",
-    "pipeline/commands/test_train.py",
     "datamodels_inf/test_simulate.py",
     "validity/test_hard_nulls.py",
-    "pipeline/sources/test_network.py",
-    "pipeline/test_run_stopped.py",
-    "pipeline/test_run.py",
     "pipeline/report/output/test_page_in_browser.py",
+    "pipeline/commands/test_training_job.py",
+    "pipeline/sources/remote/test_fetch.py",
+    "pipeline/commands/test_simulate.py",
+    "pipeline/commands/test_train.py",
+    "pipeline/test_run_stopped.py",
+    "pipeline/stages/fit/test_lasso_batches.py",
+    "pipeline/stages/test/test_pair_chunks.py",
     "datamodels_inf/training/test_train.py",
     "datamodels_inf/test_exchangeability.py",
+    "product/test_wheel.py",  # Late: what was compiled for the others is not compiled for it again.
 )
 """Files of tests/ that take more than some ten seconds: they come first, so that none is left to a single worker."""
 
