@@ -100,6 +100,15 @@ class Page:
         """Of all methods, one after the other."""
         return tuple(item.row for group in self.groups for item in group.findings)
 
+    @cached_property
+    def influence_end(self) -> float:
+        """The end of the line around zero that the influences of all single images share."""
+        influences = self.content.influences
+        targets = () if influences is None else influences.targets
+        of_strips = (image.single for one in self.content.galleries.values() for image in (*one.helpers, *one.hurters))
+        known = [single for single in of_strips if single is not None]
+        return common_limit([*known, *(single for target in targets for single in target.shown)])
+
     @property
     def correction(self) -> Correction:
         """The entry of the table."""

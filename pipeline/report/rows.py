@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pipeline.findings import finding_order
+from pipeline.report.effects import Estimated
 
 COLUMNS = (
     "method",
@@ -44,7 +45,7 @@ Key: TypeAlias = tuple[str, int, tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Estimated):
     """One test: do training images `i` and `j` influence `target` differently? One field per column of the CSV files.
 
     The three numbers are 0-based positions in `Images.train` and `Images.targets`. `theta_*`, `effect` and the ends
@@ -88,12 +89,6 @@ class Row:
     def right(self) -> tuple[int, ...]:
         """All images of the side of j."""
         return self.members_j or (self.j,)
-
-    @property
-    def is_longer(self) -> bool:
-        """The interval that makes up for the selection is known, and is not just the 95 % one."""
-        low, high = self.effect_low_selected, self.effect_high_selected
-        return not math.isnan(low) and not math.isnan(high) and (low, high) != (self.effect_low, self.effect_high)
 
     @property
     def key(self) -> Key:

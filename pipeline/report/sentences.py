@@ -7,25 +7,27 @@ import math
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.findings import one_of
 from pipeline.report.content import Content
+from pipeline.report.content.influences import Single
+from pipeline.report.effects import Estimated
 from pipeline.report.names import image_name
-from pipeline.report.rows import Group, Numbered, Row
+from pipeline.report.rows import Group, Numbered
 from pipeline.text.numbers import fixed, percent
 
 
-def effect_texts(row: Row) -> tuple[str, str, str]:
+def effect_texts(row: Estimated) -> tuple[str, str, str]:
     """The effect and the ends of its interval, all with the decimals that the width of the interval deserves."""
     places = _decimals(row.effect, row.effect_low, row.effect_high)
     return fixed(row.effect, places), fixed(row.effect_low, places), fixed(row.effect_high, places)
 
 
-def selected_interval(row: Row) -> str:
+def selected_interval(row: Estimated) -> str:
     """The longer interval of a finding, for tables: "0.14 to 0.48", or "–" where none is known."""
     if not math.isfinite(row.effect) or math.isnan(row.effect_low_selected):
         return "–"
     return _interval(row, row.effect_low_selected, row.effect_high_selected)
 
 
-def effect_and_interval(row: Row) -> str:
+def effect_and_interval(row: Estimated) -> str:
     """ "0.31 (0.22 to 0.40)", for tables."""
     if not math.isfinite(row.effect):
         return "not estimated"
@@ -60,6 +62,20 @@ def sentence(item: Numbered, unit: str) -> str:
     return f"Training on {this} instead of {that} {what}, {interval}."
 
 
+def sentence_of_image(single: Single, n_found: int, unit: str) -> str:
+    """A finding in words: "Training on this 5 (train 84) instead of an average other image lowers the margin …".
+
+    n_found: findings of its family.
+    """
+    size = effect_texts(single)[0].lstrip("−")
+    interval = f"95 % interval {_of_change(single, single.effect_low, single.effect_high)}"
+    if single.is_longer:
+        longer = _of_change(single, single.effect_low_selected, single.effect_high_selected)
+        interval += f"; {longer} as {one_of(n_found)}"
+    who = image_name("this", single.class_image, (single.image,))
+    return f"Training on {who} instead of an average other image {_change(single.effect, size, unit)}, {interval}."
+
+
 def verdict(group: Group, content: Content) -> str:
     """The answer of one method in one sentence."""
     found, tests = len(group.findings), group.n_tests
@@ -91,18 +107,18 @@ def _change(effect: float, size: str, unit: str) -> str:
     return f"{'raises' if effect > 0 else 'lowers'} the {unit} on the target by {size}"
 
 
-def _of_change(row: Row, low: float, high: float) -> str:
+def _of_change(row: Estimated, low: float, high: float) -> str:
     """An interval of the size of the change: with "lowers by", both ends change sign."""
     return _interval(row, low, high) if row.effect > 0.0 else _interval(row, -high, -low)
 
 
-def _interval(row: Row, low: float, high: float) -> str:
+def _interval(row: Estimated, low: float, high: float) -> str:
     """ "0.22 to 0.40", with the decimals of `effect_texts`."""
     places = _decimals(row.effect, row.effect_low, row.effect_high)
     return f"{fixed(low, places)} to {fixed(high, places)}"
 
 
-def _unsure(row: Row, low: str, high: str) -> str:
+def _unsure(row: Estimated, low: str, high: str) -> str:
     """Why the sign of the effect is not settled by its interval."""
     if math.isnan(row.effect_low) or math.isnan(row.effect_high):
         return "no interval is known"

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from datamodels_inf.internal.checks import Ints
 from pipeline.config import Config, to_toml
 from pipeline.images.image_set import Labels
 from pipeline.progress import progress_bar
+from pipeline.stages.atlas.influence import is_finding
+from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import (
     DownloadSummary,
     FitSummary,
+    InfluenceSummary,
     ReportSummary,
     RobustnessSummary,
     TestSummary,
@@ -25,10 +30,12 @@ from pipeline.summaries import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality, Robustness
+    from pipeline.report.content import Coding, DatamodelQuality, Influences, Robustness
+    from pipeline.report.evidence.curves import HeldOut
+    from pipeline.report.evidence.influences import FoundAtlas, Names
     from pipeline.report.rows import Row
 
-VERSION = 7
+VERSION = 8
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -61,7 +68,7 @@ def run(run: Run) -> ReportSummary:
         masks=MaskCheck(test.masks, data.held_out_masks.column_sums(), config.test.order == "permuted"),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
-        **_evidence(config, rows, data, run.fitted),
+        **_evidence(run, rows),
         robustness=_robustness(inputs, labels),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
@@ -100,24 +107,64 @@ def _rows(config: Config, path: Path) -> list[Row]:
     return [Row(**dict(zip(names, values, strict=True))) for values in zip(*map(table.get, names), strict=True)]
 
 
-def _evidence(config: Config, rows: Sequence[Row], data: Data, fitted: Fitted) -> dict[str, Any]:
-    """Curves of the tests that get a panel, and galleries of their targets."""
+def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    """Curves of the tests that get a panel, galleries of their targets, and the influences of single images."""
     from pipeline.report.evidence.curves import HeldOut, curves_of
     from pipeline.report.evidence.galleries import galleries_of
+    from pipeline.report.evidence.influences import with_influences
     from pipeline.report.rows import groups_of
 
-    drawn = [item.row for group in groups_of(rows) for item in group.drawn(config.report.max_panels)]
+    data, test = run.data, run.config.test
+    drawn = [item.row for group in groups_of(rows) for item in group.drawn(run.config.report.max_panels)]
+    fitted = run.fitted
     held_out = HeldOut(
-        data.held_out_masks,
-        data.held_out_margins,
-        fitted.datamodel,
-        fitted.targets,
-        config.test.order,
-        config.test.seed,
+        data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets, test.order, test.seed
     )
     targets = list(dict.fromkeys(row.target for row in drawn))
-    names = _train_names(data.labels)
-    return {"curves": curves_of(drawn, held_out), "galleries": galleries_of(targets, held_out, names)}
+    names = _names(data.labels)
+    galleries = galleries_of(targets, held_out, partial(names, "train"))
+    evidence = {"curves": curves_of(drawn, held_out), "galleries": galleries}
+    found = _found_atlas(run, held_out, names)
+    if found is None:
+        return evidence
+    return evidence | {"galleries": with_influences(galleries, found), "influences": _influences(found, targets)}
+
+
+def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None:
+    """What the stages atlas and influence left, where a configuration has them."""
+    from pipeline.report.evidence.influences import FoundAtlas
+
+    if "influence" not in run.inputs:
+        return None
+    atlas, summary = Atlas.of(run.inputs["atlas"]), read_summary(run.inputs["influence"], InfluenceSummary)
+    with np.load(run.inputs["influence"].folder / "findings.npz", allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+
+    def found_on(place: int, images: Ints) -> NDArray[np.bool_]:
+        estimate, error = (values[images] for values in atlas.of_target(place))
+        return is_finding(atlas, estimate, error, float(arrays["limit"][place]))
+
+    return FoundAtlas(
+        targets=atlas.targets,
+        of_target=atlas.of_target,
+        of_image=atlas.of_image,
+        is_finding=found_on,
+        **arrays,
+        family=summary.family,
+        alpha=summary.alpha,
+        correction=summary.correction,
+        held_out=held_out,
+        names=names,
+        threads=run.n_threads,
+    )
+
+
+def _influences(found: FoundAtlas, with_panels: Sequence[int]) -> Influences:
+    """Of single images: on the targets shown, and overall."""
+    from pipeline.report.evidence.influences import influences_on, shown_targets
+    from pipeline.report.evidence.influential_images import overall
+
+    return overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
 
 
 def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustness | None:
@@ -166,8 +213,14 @@ def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustne
     )
 
 
-def _train_names(labels: Labels | None) -> Callable[[int], str]:
-    return lambda index: "" if labels is None else labels.class_names[labels.train_labels[index]]
+def _names(labels: Labels | None) -> Names:
+    def name(part: str, index: int) -> str:
+        if labels is None:
+            return ""
+        numbers = labels.train_labels if part == "train" else labels.target_labels
+        return str(labels.class_names[int(numbers[index])])
+
+    return name
 
 
 def _quality(config: Config, folder: Path, fit: FitSummary, labels: Labels | None) -> DatamodelQuality:
@@ -228,5 +281,5 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     return lines
 
 
-INPUTS = ("download", "fit", "test", "features", "robustness")
+INPUTS = ("download", "fit", "test", "atlas", "influence", "features", "robustness")
 STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out)

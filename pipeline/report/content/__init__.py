@@ -13,11 +13,23 @@ from pipeline.report.content.curves import Curve
 from pipeline.report.content.datamodels import Coding, DatamodelQuality
 from pipeline.report.content.galleries import Gallery, Weighted
 from pipeline.report.content.images import Images
+from pipeline.report.content.influences import Influences
 from pipeline.report.content.masks import MaskCheck
 from pipeline.report.content.reruns import Robustness
 from pipeline.report.rows import Key, Row
 
-__all__ = ["Coding", "Content", "Curve", "DatamodelQuality", "Gallery", "Images", "MaskCheck", "Robustness", "Weighted"]
+__all__ = [
+    "Coding",
+    "Content",
+    "Curve",
+    "DatamodelQuality",
+    "Gallery",
+    "Images",
+    "Influences",
+    "MaskCheck",
+    "Robustness",
+    "Weighted",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +45,7 @@ class Content:
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
     class_names: all classes in their order; those that only occur in `rows` come after them.
     curves: of the tests that get a panel, by `Row.key`. galleries: by target.
+    influences: of single images, from the atlas; None leaves them out.
     robustness: re-runs with look-alikes; None leaves them out.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
@@ -56,6 +69,7 @@ class Content:
     class_names: Sequence[str] = ()
     curves: Mapping[Key, Curve] = field(default_factory=dict)
     galleries: Mapping[int, Gallery] = field(default_factory=dict)
+    influences: Influences | None = None
     robustness: Robustness | None = None
     max_panels: int
     unit: str = "margin"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pipeline.report.rows import Row
+from pipeline.report.effects import Estimated
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 LONGEST = 10.0  # a bar longer than so many usual ones is cut, else it would squeeze all others into a dot
@@ -41,7 +41,7 @@ class Bar:
         return self.interval if self.longer is None else self.longer
 
 
-def common_limit(rows: Sequence[Row]) -> float:
+def common_limit(rows: Sequence[Estimated]) -> float:
     """The end of a line around zero that is the same for all `rows`, so that their bars can be compared by eye."""
     reaches = [reach for row in rows if (reach := _reach(row)) > 0.0]
     if not reaches:
@@ -55,8 +55,8 @@ def round_end(largest: float) -> float:
     return next((step * power for step in STEPS if step * power >= largest), 10.0 * power)
 
 
-def bar_of(row: Row, limit: float) -> Bar | None:
-    """The bar of one test, or None if its effect could not be estimated."""
+def bar_of(row: Estimated, limit: float) -> Bar | None:
+    """The bar of one effect, or None if its effect could not be estimated."""
     if not math.isfinite(row.effect):
         return None
     low = row.effect if math.isnan(row.effect_low) else row.effect_low
@@ -66,7 +66,7 @@ def bar_of(row: Row, limit: float) -> Bar | None:
     return Bar(fraction_of(row.effect, limit), _span(low, high, limit), longer, side)
 
 
-def _reach(row: Row) -> float:
+def _reach(row: Estimated) -> float:
     """The largest finite distance from zero."""
     ends = (row.effect_low, row.effect_high, row.effect_low_selected, row.effect_high_selected)
     return max((abs(v) for v in (row.effect, *ends) if math.isfinite(v)), default=0.0)

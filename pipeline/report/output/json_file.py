@@ -12,6 +12,7 @@ from datamodels_inf.multiplicity import threshold
 from pipeline.findings import finding_level
 from pipeline.report.content import Content
 from pipeline.report.evidence.detectable_effects import POWER, DetectableEffects
+from pipeline.report.output.influences_table import influences_json
 from pipeline.report.output.tests_table import values_of
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.sentences import verdict
@@ -36,6 +37,7 @@ def write_json(path: Path, page: Page) -> None:
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),
         "methods": [_method(method, content) for method in page.methods],
+        **({} if content.influences is None else {"atlas": influences_json(content.influences)}),
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }

@@ -9,7 +9,8 @@ from functools import partial
 from pipeline.report.content import Content, Weighted
 from pipeline.report.drawing.bars import Bar, bar_of
 from pipeline.report.drawing.dominance_curve import CurveView, curve_view
-from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
+from pipeline.report.drawing.embedded_images import Tile, tile_of
+from pipeline.report.drawing.influence_dots import Dot, dot_of
 from pipeline.report.drawing.slots import Slot, slots_of
 from pipeline.report.output.panels import draw_overview, draw_panel
 from pipeline.report.output.tests_table import write_tests
@@ -36,10 +37,11 @@ class Card:
 
 @dataclass(frozen=True)
 class Thumb:
-    """One image of a gallery, and its weight as text."""
+    """One image of a gallery, its weight as text, and its influence where that is known."""
 
     tile: Tile
     theta: str
+    dot: Dot | None
 
 
 @dataclass(frozen=True)
@@ -107,15 +109,16 @@ def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
         tile=cards[0].tiles[0],
         r2=_r2(target, page.content),
         cards=cards,
-        helpers=_strip("helper", gallery.helpers, page.embed) if gallery else [],
-        hurters=_strip("hurter", gallery.hurters, page.embed) if gallery else [],
+        helpers=_strip("helper", gallery.helpers, page) if gallery else [],
+        hurters=_strip("hurter", gallery.hurters, page) if gallery else [],
     )
 
 
-def _strip(role: str, images: Sequence[Weighted], embed: Embed) -> list[Thumb]:
+def _strip(role: str, images: Sequence[Weighted], page: Page) -> list[Thumb]:
     texts = weights([image.theta for image in images])
-    tiles = [tile_of(Slot(role, "train", (image.index,), image.label), embed) for image in images]
-    return [Thumb(tile, text) for tile, text in zip(tiles, texts, strict=True)]
+    tiles = [tile_of(Slot(role, "train", (image.index,), image.label), page.embed) for image in images]
+    dots = [None if image.single is None else dot_of(image.single, page.influence_end) for image in images]
+    return [Thumb(*of_image) for of_image in zip(tiles, texts, dots, strict=True)]
 
 
 def _r2(target: int, content: Content) -> float | None:

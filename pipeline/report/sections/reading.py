@@ -13,6 +13,7 @@ def data(page: Page) -> Variables:
         "longer": [(method.name, method.longer) for method in page.methods if method.longer],
         "statistic_notes": statistic_notes(page),
         "curve_notes": curve_notes(page),
+        "influences": page.content.influences,
     }
 
 

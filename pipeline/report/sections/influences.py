@@ -1,0 +1,99 @@
+"""Single images, target by target: the strongest helpers and hurters by estimate, with intervals and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pipeline.findings import MARGINAL, level_text
+from pipeline.report.content.influences import Influences, Single, TargetInfluences
+from pipeline.report.drawing.embedded_images import Tile, tile_of
+from pipeline.report.drawing.influence_dots import Dot, dot_of
+from pipeline.report.drawing.slots import Slot
+from pipeline.report.output.influences_table import write_influences
+from pipeline.report.page import Page
+from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sentences import sentence_of_image
+
+ENOUGH_MODELS, ENOUGH_SEEN = 300, 100
+"""From so many tested models on, and so many that saw an image, the p-values are true to their level down to 1e-6."""
+
+
+@dataclass(frozen=True)
+class ImageLine:
+    """One training image of a target's plot."""
+
+    tile: Tile
+    dot: Dot
+    rank: str
+
+
+@dataclass(frozen=True)
+class TargetView:
+    """One target: its images in two blocks, and n_between that are not shown. longer: level of the thin line."""
+
+    tile: Tile
+    own: TargetInfluences
+    blocks: list[list[ImageLine]]
+    n_between: int
+    longer: str
+    sentence: str
+
+
+def data(page: Page) -> Variables | None:
+    """The targets shown, if there is an atlas."""
+    influences = page.content.influences
+    if influences is None:
+        return None
+    return {
+        "influences": influences,
+        "targets": [view_of(target, page) for target in influences.targets],
+        "end": page.influence_end,
+        "few": too_few(influences),
+    }
+
+
+def files(page: Page) -> Sequence[File]:
+    """The findings of the targets shown, in numbers."""
+    influences = page.content.influences
+    assert influences is not None  # Else the section is not shown.
+    write = partial(write_influences, influences=influences)
+    return [File("atlas.csv", write, "single images: the findings of the targets shown")]
+
+
+def view_of(target: TargetInfluences, page: Page) -> TargetView:
+    """What the page shows of one target."""
+    slot = Slot("target", "target", (target.target,), target.class_target)
+    blocks = [[_line(single, page) for single in some] for some in (target.helpers, target.hurters[::-1])]
+    return TargetView(
+        tile=tile_of(slot, page.embed),
+        own=target,
+        blocks=[block for block in blocks if block],
+        n_between=page.content.n_train - len(target.shown),
+        longer=level_text(target.level) if target.level > MARGINAL else "",
+        sentence=strongest_sentence(target, page.content.unit),
+    )
+
+
+def strongest_sentence(target: TargetInfluences, unit: str) -> str:
+    """The finding with the largest estimate on either side in words, or that there is none."""
+    if not target.findings:
+        return "No single image was found to matter for this target."
+    largest = max(target.findings, key=lambda single: abs(single.effect))
+    return sentence_of_image(largest, target.family_found, unit)
+
+
+def too_few(influences: Influences) -> bool:
+    """Whether the asymptotic p-values are beyond what was measured."""
+    share = min(influences.share, 1.0 - influences.share)
+    return influences.n_models < ENOUGH_MODELS or influences.n_models * share < ENOUGH_SEEN
+
+
+def _line(single: Single, page: Page) -> ImageLine:
+    slot = Slot("helper" if single.effect > 0.0 else "hurter", "train", (single.image,), single.class_image)
+    rank = "" if single.rank is None else single.rank.words
+    return ImageLine(tile_of(slot, page.embed), dot_of(single, page.influence_end), rank)
+
+
+SECTION = Section("influences", data, files)
