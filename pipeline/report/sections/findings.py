@@ -54,6 +54,11 @@ class TargetGroup:
     helpers: list[Thumb]
     hurters: list[Thumb]
 
+    @property
+    def intervals(self) -> str:
+        """What stands below the weights, where it does."""
+        return "; below, their influence" if any(thumb.dot for thumb in (*self.helpers, *self.hurters)) else ""
+
 
 def data(page: Page) -> Variables:
     """The panels of each method, and what they can be filtered by."""

@@ -14,6 +14,7 @@ def data(page: Page) -> Variables:
         "statistic_notes": statistic_notes(page),
         "curve_notes": curve_notes(page),
         "influences": page.content.influences,
+        "loaded": page.content.quality is not None and page.content.quality.loaded,
     }
 
 
