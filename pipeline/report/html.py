@@ -57,6 +57,7 @@ def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
     return environment.get_template("page.html.j2").render(
         page=page,
         sections=parts(inside=""),
+        styles=[one.section.style for one in shown if one.section.style],
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )

@@ -88,7 +88,7 @@ class FoundAtlas:
 
 def shown_targets(found: FoundAtlas, with_panels: Sequence[int]) -> list[int]:
     """Those with a panel, or where the atlas has none of these, its first; few, for the page is to be sent by mail."""
-    known = [target for target in with_panels if target in found.places]
+    known = [target for target in dict.fromkeys(with_panels) if target in found.places]
     return known[:MOST_TARGETS] or found.targets[:FEW_TARGETS].tolist()
 
 

@@ -49,6 +49,7 @@ class Section:
     files: what it writes beside the page.
     inside: the section, earlier in the table, whose template places this one with {{ inside }}; empty for none.
     templates: where its template is found; None is the folder of this file.
+    style: a file of CSS rules that are on the page only where this section is; empty for none.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Section:
     files: Callable[[Page], Sequence[File]] = no_files
     inside: str = ""
     templates: BaseLoader | None = None
+    style: str = ""
 
 
 @dataclass(frozen=True)

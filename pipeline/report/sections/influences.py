@@ -96,4 +96,4 @@ def _line(single: Single, page: Page) -> ImageLine:
     return ImageLine(tile_of(slot, page.embed), dot_of(single, page.influence_end), rank)
 
 
-SECTION = Section("influences", data, files)
+SECTION = Section("influences", data, files, style="influences.css")

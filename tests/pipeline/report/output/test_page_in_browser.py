@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from influence_atlas import make_found, make_influences, make_models
 from places import ROOT
 from report_content import (
     EVIL,
@@ -32,6 +33,7 @@ from pipeline.report import write_report
 from pipeline.report.content import Coding
 from pipeline.report.evidence.curves import HeldOut, curves_of
 from pipeline.report.evidence.galleries import galleries_of
+from pipeline.report.evidence.influences import with_influences
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -74,6 +76,14 @@ def hostile_rows():
     ]
 
 
+def atlas_content(rows, names=("dog", "truck", "cat"), **changes):
+    models = make_models(targets=range(12))
+    found = make_found(models, names=names)
+    galleries = with_influences(galleries_of(range(12), models.held_out, lambda k: names[k % len(names)]), found)
+    influences = make_influences([row.target for row in rows], models, names=names)
+    return full_content(rows, galleries=galleries, influences=influences, **changes)
+
+
 CONTENTS = {
     "methods": lambda: full_content(two_methods(), max_panels=20),
     "nothing": lambda: full_content(make_rows(50, 0)),
@@ -82,6 +92,8 @@ CONTENTS = {
     "reruns": lambda: full_content(make_rows(50, 3), robustness=make_robustness(NAMES)),
     "reruns without images": lambda: full_content(make_rows(9, 2), robustness=make_robustness(), images=None),
     "groups": lambda: full_content([make_row(k, members_i=(0, 1, 2), members_j=(5, 6, 7), i=0, j=5) for k in range(3)]),
+    "atlas": lambda: atlas_content(two_methods(), max_panels=20),
+    "hostile atlas": lambda: atlas_content(hostile_rows(), NAMES[:4], images=None),
     "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
 }
 
@@ -162,7 +174,11 @@ def seen_rows(page):
     ("name", "width", "scheme"),
     [
         *((name, *screen) for name in ("methods", "nothing", "hostile", "sample") for screen in SCREENS),
-        *((name, *screen) for name in ("one", "groups", "many") for screen in ((390, "dark"), (1280, "light"))),
+        *(
+            (name, *screen)
+            for name in ("one", "groups", "atlas", "hostile atlas", "many")
+            for screen in ((390, "dark"), (1280, "light"))
+        ),
     ],
 )
 def test_loads_alone_with_every_image_and_nothing_sticks_out(visit, name, width, scheme):
@@ -170,7 +186,7 @@ def test_loads_alone_with_every_image_and_nothing_sticks_out(visit, name, width,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     sizes = page.locator("img").evaluate_all("images => images.map(image => image.naturalWidth)")
     assert all(sizes)
-    assert bool(sizes) == (name != "hostile")
+    assert bool(sizes) == ("hostile" not in name)
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(map(int, re.findall(r"\d+", paper)))
     assert brightness > 700 if scheme == "light" else brightness < 100
@@ -405,6 +421,9 @@ def axe():
         ("nothing", 1280, "dark"),
         ("hostile", 390, "light"),
         ("groups", 1280, "light"),
+        ("atlas", 1280, "light"),
+        ("atlas", 390, "dark"),
+        ("hostile atlas", 390, "light"),
         ("sample", 1280, "dark"),
     ],
 )
