@@ -48,7 +48,7 @@ def data(page: Page) -> Variables | None:
         return None
     return {
         "influences": influences,
-        "targets": [view_of(target, page) for target in influences.targets],
+        "targets": [view_of(target, influences.n_train, page) for target in influences.targets],
         "end": page.influence_end,
         "few": too_few(influences),
     }
@@ -62,15 +62,15 @@ def files(page: Page) -> Sequence[File]:
     return [File("atlas.csv", write, "single images: the findings of the targets shown")]
 
 
-def view_of(target: TargetInfluences, page: Page) -> TargetView:
-    """What the page shows of one target."""
+def view_of(target: TargetInfluences, n_train: int, page: Page) -> TargetView:
+    """What the page shows of one target of `n_train` images."""
     slot = Slot("target", "target", (target.target,), target.class_target)
     blocks = [[_line(single, page) for single in some] for some in (target.helpers, target.hurters[::-1])]
     return TargetView(
         tile=tile_of(slot, page.embed),
         own=target,
         blocks=[block for block in blocks if block],
-        n_between=page.content.n_train - len(target.shown),
+        n_between=n_train - len(target.shown),
         longer=level_text(target.level) if target.level > MARGINAL else "",
         sentence=strongest_sentence(target, page.content.unit),
     )

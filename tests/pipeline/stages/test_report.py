@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 from command_here import ok
 from pyarrow import parquet
-from real_command import COMMAND, SMALL
+from real_command import COMMAND, SMALL, table
 from report_content import Page, check_self_contained
 from scipy.stats import t
 
-from datamodels_inf import SquaredResidual
+from datamodels_inf import SquaredResidual, influence
+from datamodels_inf.multiplicity import adjust_pvalues
 from pipeline.config import load_config
 from pipeline.stages import report
 
@@ -81,13 +82,41 @@ def test_a_curve_on_the_page_is_that_of_the_held_out_models(run):
     assert SquaredResidual(theta, bias)(masks, y).shape == y.shape
 
 
+def test_single_images_on_the_page_are_those_of_the_held_out_models(run):
+    """Estimates, intervals and findings of every line of atlas.csv, computed anew from the rows in the store."""
+    home = run / "reports" / "digits"
+    [source], [fitted] = ((run / "data" / name).iterdir() for name in ("download", "fit"))
+    masks = np.unpackbits(np.load(source / "masks.npy")[-4000:], axis=1, count=400).astype(bool)
+    y = np.load(source / "margins.npy")[-4000:]
+    with np.load(fitted / "datamodel.npz") as arrays:
+        targets, weight, bias = arrays["targets"].tolist(), arrays["weight"], arrays["bias"]
+    told = json.loads((home / "report.json").read_text(encoding="utf-8"))["atlas"]
+    lines = table(home / "atlas.csv")
+    assert told["n_stand"] < told["n_nonzero"]
+    page = Page((home / "index.html").read_text(encoding="utf-8"))
+    assert f"nonzero weights that stand the test {told['n_stand']} of" in page.text
+    for shown in told["targets"]:
+        k = targets.index(shown["target"])
+        true = influence(masks, y[:, shown["target"]], theta=weight[:, k], bias=float(bias[k]))
+        own = [line for line in lines if int(line["target"]) == shown["target"]]
+        found = {int(line["image"]) for line in own if line["finding"] == "true"}
+        assert found == set(np.flatnonzero(adjust_pvalues(true.pvalue) <= 0.2).tolist())
+        assert shown["n_stand"] == np.count_nonzero(weight[sorted(found), k])
+        images = [int(line["image"]) for line in own]
+        for name, values in (("estimate", true.estimate), ("low", true.interval[0]), ("high", true.interval[1])):
+            np.testing.assert_allclose([float(line[name]) for line in own], values[images], rtol=1e-4, atol=1e-6)
+        order = np.argsort(-true.estimate)
+        assert [single["image"] for single in shown["helpers"]] == order[:5].tolist()
+        assert [single["rank"] for single in shown["hurters"]] == [400, 399, 398, 397, 396]
+
+
 def test_open_hands_the_page_to_the_browser(run, tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {tmp_path}/asked\n')
     browser.chmod(0o755)
     output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER=str(browser))
     assert (tmp_path / "asked").read_text() == (run / "reports" / "digits" / "index.html").as_uri()
-    assert output.count("cached") == 4
+    assert output.count("cached") == 6
 
 
 def test_without_a_browser_open_says_where_the_page_is(run):

@@ -78,6 +78,7 @@ def test_the_headline_says_how_many_weights_stand(report):
     assert "Of 60 such influences (12 training images × 5 targets), 8 are findings: Benjamini–Yekutieli at" in page.text
     assert "7 of the 48 weights of the datamodels that are not zero stand the test" in page.text
     assert "4 of 5 targets are shown." in page.text
+    assert page.text.count(" 2 images between ") == 3
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_estimand_law_and_family_are_named(report, family, correction, words):
     _, page = report(make_rows(9, 2), influences=influences, correction=correction)
     assert words in page.text
     assert "instead of an average other image" in page.text
-    assert "Asymptotic , from Student’s law" in page.text
+    assert "Asymptotic (Student’s law): right for many models" in page.text
     assert "from 300 models on" in page.text
     assert "true to its level down to 10⁻⁶" in page.text
     assert "no pair is chosen by it" in page.text
