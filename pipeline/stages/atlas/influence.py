@@ -27,13 +27,22 @@ VERSION = 1
 Advance = Callable[[float], object]
 
 
+ABOUT_PAIRS = (
+    "design", "target_class", "repeats", "targets", "k", "versus", "random_partners", "file", "images", "seed",
+    "method", "tau", "order", "chunk_pairs",
+)  # fmt: skip
+SMALLEST = 1e-290
+"""Of smaller p-values no quantile is asked for: they may be so small that they are 0."""
+
+
 def left_out(config: Config) -> dict[str, str]:
-    """The level and the correction of `[test]` enter, and the rest of it is harmless."""
+    """Of `[test]` the level and the correction enter."""
     return {
         "source": "the key of the download stage holds it",
         "fit": "the key of the fit stage holds it",
-        "test.file": "only which targets it names matters, and the key of the atlas stage holds that",
-        "test.chunk_pairs": "is about pairs",
+        **{f"test.{name}": "is about pairs, and the key of the atlas stage holds the targets" for name in ABOUT_PAIRS},
+        "test.allow_unexchangeable": "may refuse, not change",
+        "atlas.targets": "the key of the atlas stage holds them",
         **dict.fromkeys(("robustness", "report"), "a finding does not depend on it"),
     }
 
@@ -63,9 +72,9 @@ def pvalues_up_to(atlas: Atlas, estimate: Singles, error: Singles, limit: float)
     p = np.ones(estimate.shape)
     if limit < 0.0:
         return p
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(estimate) / error
-    small = ratio >= np.float32(0.999 * influence_quantile(limit, atlas.summary.n_models))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = np.float32(0.999 * influence_quantile(max(limit, SMALLEST), atlas.summary.n_models))
+        small = np.abs(estimate) / error >= least
     p[small] = atlas.pvalue(estimate[small], error[small])
     return np.where(p <= limit, p, 1.0)
 
