@@ -13,7 +13,7 @@ from pipeline.commands.aligned import aligned, named
 from pipeline.commands.estimated import Estimated, Single
 from pipeline.findings import MARGINAL, coverage, error_rate, level_text
 from pipeline.text.csv_text import Cell, csv_line
-from pipeline.text.numbers import terminal_pvalue
+from pipeline.text.numbers import plural, terminal_pvalue
 
 NUMBERS = (
     "estimate", "standard_error", "low", "high", "low_selected", "high_selected", "pvalue", "finding", "theta", "rank",
@@ -100,9 +100,9 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
         f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
-    unknown = np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1]))
+    unknown = int(np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1])))
     if unknown:
-        yield f"Not known is the influence of {unknown:,} images, which every held-out model saw, or none"
+        yield f"Not known is the influence of {plural(unknown, 'image')}, which every held-out model saw, or none"
 
 
 def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
