@@ -87,7 +87,7 @@ def test_open_hands_the_page_to_the_browser(run, tmp_path):
     browser.chmod(0o755)
     output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER=str(browser))
     assert (tmp_path / "asked").read_text() == (run / "reports" / "digits" / "index.html").as_uri()
-    assert output.count("cached") == 4
+    assert output.count("cached") == 6
 
 
 def test_without_a_browser_open_says_where_the_page_is(run):
