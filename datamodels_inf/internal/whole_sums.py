@@ -53,7 +53,6 @@ class ColumnWords:
             transpose_bits(np.ascontiguousarray(bits[start : start + AT_ONCE]), self.words, start // 64)
 
         in_threads(transpose, range(0, len(bits), AT_ONCE), threads)
-        self.counts = self.sums(WholeNumbers.of(np.ones(masks.n_models)))[:, 0]
 
     def sums(self, numbers: WholeNumbers) -> Floats:
         """(n_train, T): Σ_m M_ml·v_mt of at most 16 targets."""
