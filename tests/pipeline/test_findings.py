@@ -1,4 +1,4 @@
-"""The level of a finding's interval, and its words."""
+"""What a finding is: decided, ordered and given its interval."""
 
 import math
 
