@@ -6,6 +6,9 @@ import re
 from report_content import EVIL, make_row, make_rows
 from report_page import read_table
 
+from pipeline.report.html import listed_files
+from pipeline.report.sections import File
+
 ENDS = {"low": -1, "high": 1, "low_selected": -1, "high_selected": 1}
 
 
@@ -44,3 +47,24 @@ def test_effects_that_could_not_be_estimated(report):
     )
     assert len(page.all("svg", **{"class": "bar"})) == 2
     assert {r["effect_high"] for r in read_table(folder / "findings.csv")} == {"inf", "nan"}
+
+
+def test_files_are_listed_tables_first_and_of_a_folder_one():
+    paths = ("overview.png", "report.json", "panels/a-2.png", "tests.csv", "panels/a-1.png", "findings.csv")
+    files = [*(File(path, print) for path in paths), File("hidden.csv", print, listed=False)]
+    assert [file.path for file in listed_files(files)] == [
+        "tests.csv",
+        "findings.csv",
+        "report.json",
+        "overview.png",
+        "panels/a-2.png",
+    ]
+
+
+def test_the_script_sorts_by_the_numbers_of_the_table_and_filters_by_class_numbers(report):
+    row = make_row(1, class_i='a"b', class_j="dog", target=7, pvalue=1.5e-9, effect=-0.25)
+    _, page = report([row], class_names=("dog",))
+    [item] = [a for a in page.all("tr") if "data-s" in a]
+    assert (item["data-t"], item["data-c"]) == ("7", "1 0")
+    assert item["data-s"].split()[0] == "1.5e-09"
+    assert item["data-s"].split()[-1] == "-0.25"

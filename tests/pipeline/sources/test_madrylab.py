@@ -1,8 +1,11 @@
 """The released data, in a requester-pays bucket on a real server."""
 
-from command_here import ok
+from command_here import call, ok
 from real_command import states, table
 from released_bucket import KEYS
+
+from pipeline.config import load_config
+from pipeline.sources.madrylab import SOURCE
 
 
 def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
@@ -26,3 +29,23 @@ def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
     before = len(bucket.log.requests)
     assert states(ok(tmp_path, "run", *bucket.arguments()))["download"] == "cached"
     assert len(bucket.log.requests) == before
+
+
+def test_an_object_that_is_not_there_is_named_with_those_that_may_be(bucket, tmp_path):
+    done = call(tmp_path, "download", *bucket.arguments("source.percent=10"))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "cifar/data/train_masks_10pct.npy" in done.stderr
+    assert "known keys are cifar/data/train_masks_{10,20,50,75}pct.npy, cifar/data/test_margins_" in done.stderr
+
+
+def test_weights_of_ones_own_are_fetched_from_nowhere(bucket, tmp_path):
+    """With a file of weights, the bucket is asked for masks and margins alone."""
+    own = f"fit.file={bucket.folder}/cifar/{KEYS[2]}"
+    output = ok(tmp_path, "download", *bucket.arguments(own))
+    assert "to fetch: 2 files (masks 500.0 kB, margins 100.0 kB), 600.0 kB in all, about 0.00 USD" in output
+    assert not [request for request in bucket.log.requests if KEYS[2] in request.path]
+
+
+def test_the_released_weights_come_with_it():
+    assert SOURCE.brings_weights(load_config("cifar10", ()).source)
