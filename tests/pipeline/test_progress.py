@@ -8,20 +8,23 @@ from contextlib import contextmanager, redirect_stderr
 
 from pipeline.progress import progress_bar
 
+MARK = "<mark>"
+
 
 @contextmanager
 def terminal():
     """Standard error on a pseudo-terminal; gives what was written to it since it was asked last."""
     primary, secondary = pty.openpty()
     termios.tcsetwinsize(secondary, (24, 100))
-    os.set_blocking(primary, False)
 
     def written():
+        """Up to a mark of our own, because the kernel hands it over in its own time."""
+        file.write(MARK)
         file.flush()
-        try:
-            return os.read(primary, 1 << 16).decode()
-        except BlockingIOError:
-            return ""
+        text = ""
+        while not text.endswith(MARK):
+            text += os.read(primary, 1 << 16).decode()
+        return text.removesuffix(MARK)
 
     with os.fdopen(secondary, "w") as file, redirect_stderr(file):
         yield written
