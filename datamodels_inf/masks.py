@@ -175,10 +175,6 @@ class PackedMasks:
             sums[columns] += tile.sum(axis=0, dtype=np.uint8)
         return sums
 
-    def duplicated_rows(self) -> int:
-        """The number of rows that equal an earlier row."""
-        return self.n_models - len(np.unique(row_hashes(self)))
-
     def common_with_next(self) -> NDArray[np.int64]:
         """(n_models − 1,): the number of images that each model shares with the next one."""
         common = np.empty(max(0, self.n_models - 1), dtype=np.int64)
