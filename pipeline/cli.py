@@ -140,7 +140,7 @@ def _stage_command(name: str, last: str, help_text: str) -> None:
         _pipeline(**options).run(last)
 
 
-_stage_command("run", "report", "Run all stages: download, fit, test, report. What is cached is not run again.")
+_stage_command("run", "report", "Run all stages, from download to report. What is cached is not run again.")
 _stage_command("download", "download", "Stage 1: bring masks, margins and images into the store.")
 _stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 _stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")

@@ -112,6 +112,8 @@ def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
         f"{estimated.summary.n_targets:,} targets: it raises the margin on {raised:,} and lowers that on {lowered:,}, "
         f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )
+    if estimated.summary.family == "target":
+        yield "Each target is a family of its own: the share of false findings among these targets is not controlled"
     n_nonzero, n_stand = estimated.weights_of_image(image)
     yield f"Of its {n_nonzero:,} nonzero weights in the datamodels of these targets {n_stand:,} stand the test"
     if np.isinf(estimated.atlas.of_image(image)[1]).all():

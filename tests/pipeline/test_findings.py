@@ -8,7 +8,7 @@ from scipy.stats import t
 
 from datamodels_inf.multiplicity import selected_confidence
 from pipeline.config import Test
-from pipeline.findings import Family, finding_level, finding_order, level_text, one_of
+from pipeline.findings import Family, coverage, error_rate, finding_level, finding_order, level_text, one_of
 
 
 def test_being_found_makes_no_interval_shorter():
@@ -83,3 +83,15 @@ def test_the_order_of_findings_has_no_ties_and_puts_the_unknown_last():
 def test_an_effect_of_zero_comes_before_one_that_is_not_known():
     same = np.zeros(3)
     assert finding_order(same, np.array([math.nan, 0.0, -0.2]), *np.zeros((3, 3), np.int64)).tolist() == [2, 1, 0]
+
+
+def test_promises_of_findings_and_of_their_intervals():
+    assert error_rate(Test()) == "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"
+    assert error_rate(Test(correction="holm", alpha=0.05)).startswith("at a family-wise error of 0.05 (Holm")
+    assert coverage(Test(), "effect") == (
+        "the expected share of findings whose interval misses the effect is at most 0.2, however the tests depend on "
+        "each other"
+    )
+    assert coverage(Test(correction="bonferroni"), "influence").startswith(
+        "the chance that any interval misses the influence is at most 0.2, "
+    )
