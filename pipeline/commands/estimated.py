@@ -238,7 +238,7 @@ class Estimated:
 
     def weights_of_image(self, image: int) -> tuple[int, int]:
         """How many datamodels of the atlas give it a weight other than 0, and in how many of these it is a finding."""
-        nonzero = self.fitted.columns(self.atlas.targets)[image] != 0
+        nonzero = self.fitted.datamodel.weight[image, self.fitted.places(self.atlas.targets)] != 0
         found = self.atlas.pvalue(*self.atlas.of_image(image)) <= self._limit
         return int(np.count_nonzero(nonzero)), int(np.count_nonzero(nonzero & found))
 

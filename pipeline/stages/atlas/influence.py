@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from pipeline.config import Config, Test
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import Atlas, Singles
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import Fitted
 from pipeline.store.files import save_arrays
 from pipeline.summaries import InfluenceSummary
 
@@ -53,7 +53,7 @@ def run(run: Run) -> InfluenceSummary:
     test, family = run.config.test, run.config.atlas.family
     with progress_bar(2 * len(atlas.targets), "target", "atlas: findings", run.quiet) as advance:
         limits = (limits_over_all if family == "all" else limits_of_targets)(atlas, test, advance)
-        counts = Counts.of(atlas, limits, run.fitted.columns(atlas.targets), advance)
+        counts = Counts.of(atlas, limits, run.fitted, advance)
     save_arrays(run.out / "findings.npz", {"limit": limits, **vars(counts)})
     return InfluenceSummary(
         family=family,
@@ -125,8 +125,9 @@ class Counts:
     lowered: Ints
 
     @classmethod
-    def of(cls, atlas: Atlas, limits: Floats, weight: NDArray[np.floating[Any]], advance: Advance) -> Counts:
-        """weight: (n_train, targets), θ̂."""
+    def of(cls, atlas: Atlas, limits: Floats, fitted: Fitted, advance: Advance) -> Counts:
+        """By the limit of each target, in one pass over the atlas."""
+        columns = fitted.places(atlas.targets)
         raised, lowered = np.zeros((2, atlas.summary.n_train), np.int64)
         n_found, n_nonzero, n_stand = np.zeros((3, len(limits)), np.int64)
         for place, limit in enumerate(limits.tolist()):
@@ -134,7 +135,7 @@ class Counts:
             found = is_finding(atlas, estimate, error, limit)
             raised += found & (estimate > 0)
             lowered += found & (estimate < 0)
-            nonzero = weight[:, place] != 0
+            nonzero = fitted.datamodel.weight[:, columns[place]] != 0
             n_found[place] = np.count_nonzero(found)
             n_nonzero[place], n_stand[place] = np.count_nonzero(nonzero), np.count_nonzero(nonzero & found)
             advance(1)

@@ -7,10 +7,12 @@ import pytest
 from small_atlas import ALL, TARGETS, D, pipeline, theta_of
 
 from datamodels_inf import adjust_pvalues
+from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Test
 from pipeline.stages.atlas.influence import Counts, is_finding, limits_of_targets, limits_over_all
+from pipeline.stages.inputs import Fitted
 from pipeline.summaries import AtlasSummary
 
 LIMITS = {"target": limits_of_targets, "all": limits_over_all}
@@ -84,6 +86,10 @@ class Made:
         return influence_pvalue(estimate, error, self.summary.n_models)
 
 
+def weights(weight):
+    return Fitted(Datamodel(weight, *np.zeros((2, weight.shape[1]))), np.arange(weight.shape[1]))
+
+
 def made(estimate, error, n_models):
     n_targets, n_train = np.shape(estimate)
     summary = AtlasSummary.model_construct(
@@ -102,7 +108,7 @@ def test_p_values_that_are_0_and_images_of_which_nothing_is_known(family, n_mode
     pvalue = influence_pvalue(atlas.estimate, atlas.error, n_models)
     for correction in CORRECTIONS:
         limits = LIMITS[family](atlas, Test(alpha=0.05, correction=correction), silent)
-        counts = Counts.of(atlas, limits, np.ones((4, 2)), silent)
+        counts = Counts.of(atlas, limits, weights(np.ones((4, 2))), silent)
         assert counts.n_found.tolist() == [1, 1]
         assert (counts.raised.tolist(), counts.lowered.tolist()) == ([1, 0, 0, 0], [0, 1, 0, 0])
         np.testing.assert_array_equal(counts.n_found, (adjusted(pvalue, family, correction) <= 0.05).sum(axis=1))
@@ -113,7 +119,7 @@ def test_nothing_found(family):
     atlas = made(np.zeros((3, 5)), np.ones((3, 5)), 100)
     limits = LIMITS[family](atlas, Test(alpha=0.2), silent)
     assert (limits < 0).all()
-    assert Counts.of(atlas, limits, np.zeros((5, 3)), silent).n_found.tolist() == [0, 0, 0]
+    assert Counts.of(atlas, limits, weights(np.zeros((5, 3))), silent).n_found.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(("changed", "again"), [
