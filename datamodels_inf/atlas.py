@@ -82,6 +82,7 @@ class AtlasMaker:
 
     def __init__(self, masks: PackedMasks, threads: int = 1) -> None:
         self.law = MaskLaw.of(masks)
+        self.known = ~masks.constant_columns()
         self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
         self.threads = threads
 
@@ -111,7 +112,7 @@ class AtlasMaker:
             y = np.ascontiguousarray(margins[:, some].T, np.float64)
             e = centred(y - coded.bias[some, None] - self.rows.sums(WholeNumbers.of(theta.T)).T)
             sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
-            found = self.law.estimates(e, self.columns.counts, sums, theta, theta.sum(axis=1))
+            found = self.law.estimates(e, self.known, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
             progress(len(e))
 

@@ -120,8 +120,8 @@ def influence(
     chosen = everything if images is None else check_indices("images", np.asarray(images), packed.n_train)
     some, place = _only(packed, chosen)
     sums = [column_sums(some, values[0], threads)[place, None] for values in (e, *law.squares(e))]
-    counts = column_sums(some, np.ones(packed.n_models), threads)[place]
-    estimate, error = law.estimates(e, counts, sums, weight[None, chosen], weight.sum(keepdims=True))
+    known = ~some.constant_columns()[place]
+    estimate, error = law.estimates(e, known, sums, weight[None, chosen], weight.sum(keepdims=True))
     return Influence(chosen, estimate[0], error[0], packed.n_models, confidence)
 
 
@@ -158,11 +158,12 @@ class MaskLaw:
         return [lean * e**2] if lean.any() else []
 
     def estimates(
-        self, e: Floats, counts: Ints | Floats, sums: list[Floats], theta: Floats, total: Floats
+        self, e: Floats, known: NDArray[np.bool_], sums: list[Floats], theta: Floats, total: Floats
     ) -> tuple[Floats, Floats]:
         """(Δ̂, SE), each (T, images), from column sums of e and of `squares`, each (images, T).
 
-        e: (T, n), centred. counts: models that saw each image. theta: (T, images); total: (T,), Σ_j θ̂_j of all images.
+        e: (T, n), centred. known: whether some models saw an image and some did not. theta: (T, images). total: (T,),
+        Σ_j θ̂_j of all images.
         """
         n = len(self.share)
         g = sums[0].T - (self.share * e).sum(axis=1)[:, None]
@@ -172,7 +173,7 @@ class MaskLaw:
         estimate = theta - (total[:, None] - theta) / (self.d - 1.0) + g / (n * self.kappa)
         variance = np.maximum(g2 - g**2 / n, 0.0) / (n - 1.0)
         error = np.sqrt(variance / n) / self.kappa
-        error[:, (counts == 0) | (counts == n)] = np.inf
+        error[:, ~known] = np.inf
         return estimate, error
 
 

@@ -19,6 +19,7 @@ FloatArray = NDArray[np.floating[Any]]
 TILE_BYTES = 8 * 2**20
 # 8192 images: wide enough for BLAS, narrow enough that the partial result of Mᵀ r stays a tile, not a copy.
 _TILE_WIDTH = 1024
+_ROWS_AT_ONCE = 256
 _POPCOUNT = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
 
 
@@ -157,9 +158,14 @@ class PackedMasks:
     def row_sums(self) -> NDArray[np.int64]:
         """(n_models,): the number of images each model was trained on."""
         sums = np.empty(self.n_models, dtype=np.int64)
-        for rows in _slices(self.n_models, self._tile_bytes // self._bits.shape[1]):
-            _POPCOUNT[self._bits[rows]].sum(axis=1, dtype=np.int64, out=sums[rows])
+        for rows in _slices(self.n_models, _ROWS_AT_ONCE):
+            sums[rows] = _count_ones(self._bits[rows])
         return sums
+
+    def constant_columns(self) -> NDArray[np.bool_]:
+        """(n_train,): whether all models were trained on an image, or none was."""
+        never, always = (~np.bitwise_or.reduce(self._bits, axis=0), np.bitwise_and.reduce(self._bits, axis=0))
+        return np.unpackbits(never | always, count=self.n_train).view(np.bool_)
 
     def column_sums(self) -> NDArray[np.int64]:
         """(n_train,): the number of models trained on each image."""
@@ -169,16 +175,12 @@ class PackedMasks:
             sums[columns] += tile.sum(axis=0, dtype=np.uint8)
         return sums
 
-    def duplicated_rows(self) -> int:
-        """The number of rows that equal an earlier row."""
-        return self.n_models - len(np.unique(row_hashes(self)))
-
     def common_with_next(self) -> NDArray[np.int64]:
         """(n_models − 1,): the number of images that each model shares with the next one."""
         common = np.empty(max(0, self.n_models - 1), dtype=np.int64)
         for rows in _slices(len(common), self._tile_bytes // self._bits.shape[1]):
             shared = self._bits[rows] & self._bits[rows.start + 1 : rows.stop + 1]
-            _POPCOUNT[shared].sum(axis=1, dtype=np.int64, out=common[rows])
+            common[rows] = _count_ones(shared)
         return common
 
     def _tiles(self, dtype: np.dtype[Any], max_rows: int | None = None) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
@@ -206,6 +208,16 @@ class TransposedMasks:
 
     def __matmul__(self, r: FloatArray) -> FloatArray:
         return self.T.t_matmul(r)
+
+
+def _count_ones(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Of each row; eight bytes at a time where numpy can count bits."""
+    if not hasattr(np, "bitwise_count"):  # numpy 1
+        return np.asarray(_POPCOUNT[bits].sum(axis=1, dtype=np.int64))
+    whole = bits.shape[1] // 8 * 8
+    words = np.ascontiguousarray(bits[:, :whole]).view(np.uint64)
+    sums = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    return np.asarray(sums + np.bitwise_count(bits[:, whole:]).sum(axis=1, dtype=np.int64))
 
 
 def row_hashes(masks: PackedMasks) -> NDArray[np.void]:

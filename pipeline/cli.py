@@ -17,6 +17,7 @@ import click
 from pipeline.errors import BadInputError, StoppedEarly
 
 if TYPE_CHECKING:
+    from pipeline.commands.estimated import Estimated
     from pipeline.commands.findings import Sort
     from pipeline.commands.tested import Tested
     from pipeline.run import Pipeline
@@ -139,7 +140,7 @@ def _stage_command(name: str, last: str, help_text: str) -> None:
         _pipeline(**options).run(last)
 
 
-_stage_command("run", "report", "Run all stages: download, fit, test, report. What is cached is not run again.")
+_stage_command("run", "report", "Run all stages, from download to report. What is cached is not run again.")
 _stage_command("download", "download", "Stage 1: bring masks, margins and images into the store.")
 _stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 _stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")
@@ -217,10 +218,14 @@ def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested
     from pipeline.config import load_config
     from pipeline.run import Pipeline
 
-    words = ["datamodels-inf", "test", *_config_words(config_name, overrides)]
-    if store != Path("data"):
-        words += ["--store", str(store)]
-    return Tested.of(Pipeline(load_config(config_name, overrides), store, Path("reports")), shlex.join(words))
+    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"))
+    return Tested.of(pipeline, _making_command("test", config_name, overrides, store))
+
+
+def _making_command(stage: str, config_name: str, overrides: tuple[str, ...], store: Path) -> str:
+    """What a user types to make what a command reads."""
+    there = [] if store == Path("data") else ["--store", str(store)]
+    return shlex.join(["datamodels-inf", stage, *_config_words(config_name, overrides), *there])
 
 
 @cli.command()
@@ -254,6 +259,39 @@ def compare(config_name: str, overrides: tuple[str, ...], store: Path, verbose: 
     from pipeline.commands.findings import compare_lines
 
     for line in compare_lines(_tested(config_name, overrides, store)):
+        click.echo(line)
+
+
+def _estimated(config_name: str, overrides: tuple[str, ...], store: Path) -> Estimated:
+    from pipeline.commands.estimated import Estimated
+    from pipeline.config import load_config
+    from pipeline.run import Pipeline
+
+    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"))
+    return Estimated.of(pipeline, _making_command("run", config_name, overrides, store))
+
+
+@cli.command()
+@with_options(result_options)
+@click.option("--target", metavar="T", help="The images that help and hurt this target most; number or class:position.")
+@click.option(
+    "--image",
+    metavar="I",
+    help="The targets that this training image helps and hurts most; with --target: its influence there.",
+)
+@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="So many helped, and hurt.")
+@click.option("--csv", "as_csv", is_flag=True, help="As CSV.")
+def influence(
+    config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool, target: str | None, image: str | None,
+    top: int, as_csv: bool,
+) -> None:  # fmt: skip
+    """Print the influence of single training images, with intervals and ranks, from a finished atlas. Runs nothing."""
+    if target is None and image is None:
+        raise BadInputError("name a target, a training image, or both: --target 84, --image 5.")
+    from pipeline.commands.influence import influence_lines
+
+    estimated = _estimated(config_name, overrides, store)
+    for line in influence_lines(estimated, target=target, image=image, top=top, as_csv=as_csv):
         click.echo(line)
 
 

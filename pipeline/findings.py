@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.internal.checks import Floats, Ints
-from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence
+from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues, selected_confidence
 from pipeline.config import Test
 
 MARGINAL = 0.95
@@ -71,6 +71,21 @@ def finding_level(correction: str, alpha: float, n_tests: int, n_found: int) -> 
     0.95
     """
     return max(MARGINAL, selected_confidence(correction, alpha, n_tests, n_found)) if n_found else math.nan
+
+
+def error_rate(test: Test) -> str:
+    """What is promised of findings: "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"."""
+    correction = CORRECTIONS[test.correction]
+    rate = "false discovery rate" if correction.controls == "FDR" else "family-wise error"
+    return f"at a {rate} of {test.alpha:g} ({correction.title})"
+
+
+def coverage(test: Test, what: str) -> str:
+    """What is promised of the findings' own intervals, of `what` they are for."""
+    correction = CORRECTIONS[test.correction]
+    rate = correction.controls == "FDR"
+    share = "the expected share of findings whose interval misses" if rate else "the chance that any interval misses"
+    return f"{share} the {what} is at most {test.alpha:g}, {correction.dependence}"
 
 
 def level_text(level: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config import Config
+from pipeline.errors import BadInputError
 from pipeline.stages import STAGES, Run, Stage
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import PART, file_digest, human_bytes, make_folder, whole_file
@@ -69,6 +70,24 @@ class Pipeline:
             if last == "report":
                 self._publish(results["report"])
         return results[last]
+
+    def finished(self, names: Iterable[str], command: str) -> dict[str, Result]:
+        """The results of these stages, from the store: nothing is run. `command` is what to run where one is missing.
+
+        With a stage, name those that it reads.
+        """
+        wanted, found = set(names), dict[str, Result]()
+        for name, spec in self.specs():
+            if name not in wanted:
+                continue
+            result, reason = self.store.look_up(spec, {key: found[key] for key in spec.inputs})
+            if result is None:
+                raise BadInputError(
+                    f"the {name} stage of this configuration is not in {self.store.root} ({reason}); "
+                    f"first run: {command}"
+                )
+            found[name] = result
+        return found
 
     def _stage(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
         found, reason = self.store.look_up(spec, inputs)

@@ -159,12 +159,16 @@ class TestSummary(Summary):
 
 
 class AtlasSummary(Summary):
-    """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: tested ones."""
+    """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: tested ones.
+
+    masks: the check of the premise in full.
+    """
 
     targets: tuple[int, ...]
     n_train: int
     n_models: int
     tile_targets: int
+    masks: ExchangeabilityReport
 
     def describe(self) -> str:
         return f"{self.n_train:,} images × {len(self.targets):,} targets"

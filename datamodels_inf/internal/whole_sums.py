@@ -53,7 +53,6 @@ class ColumnWords:
             transpose_bits(np.ascontiguousarray(bits[start : start + AT_ONCE]), self.words, start // 64)
 
         in_threads(transpose, range(0, len(bits), AT_ONCE), threads)
-        self.counts = self.sums(WholeNumbers.of(np.ones(masks.n_models)))[:, 0]
 
     def sums(self, numbers: WholeNumbers) -> Floats:
         """(n_train, T): Σ_m M_ml·v_mt of at most 16 targets."""
@@ -82,10 +81,10 @@ def column_sums(masks: PackedMasks, values: Floats, threads: int) -> Floats:
 
     numbers = WholeNumbers.of(values)
     whole, totals = np.ascontiguousarray(numbers.whole[:, 0]), np.zeros(masks.n_train, np.int64)
+    bits = np.ascontiguousarray(masks.bits)
 
     def add(piece: slice) -> None:
-        block = np.ascontiguousarray(masks.bits[:, piece])
-        add_columns(block, whole, totals[8 * piece.start : 8 * piece.stop])
+        add_columns(bits, piece.start, piece.stop, whole, totals)
 
     in_threads(add, even_slices(masks.bits.shape[1], AT_ONCE, threads), threads)
     return np.asarray(totals * numbers.step[0])

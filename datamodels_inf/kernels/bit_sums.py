@@ -32,17 +32,17 @@ def fill_table(values: Ints, first: int, stop: int, reverse: bool, table: Ints) 
 
 
 @kernel()
-def add_columns(bits: Any, values: Ints, totals: Ints) -> None:
-    """totals[8b + c] += Σ_m bit (m, 8b + c) · values[m], of bits as np.packbits packs them.
+def add_columns(bits: Any, first: int, stop: int, values: Ints, totals: Ints) -> None:
+    """totals[8b + c] += Σ_m bit (m, 8b + c) · values[m] for bytes b from `first` to `stop`, as np.packbits packs.
 
     Squares of 8 × 8 bits are transposed in a register, as in `transpose_bits`: a byte is then eight models of a column.
     """
-    n, width = bits.shape
+    n = bits.shape[0]
     table = np.empty(256, np.int64)
     for top in range(0, n, 8):
         fill_table(values, top, n, False, table)
         last = min(8, n - top)
-        for b in range(width):
+        for b in range(first, stop):
             x = np.uint64(0)
             for r in range(last):
                 x |= np.uint64(bits[top + r, b]) << np.uint64(8 * r)

@@ -1,7 +1,7 @@
 """Compiled counts for linear scores: one pass of O(n) per pair, no copy of x, and seeded coins for ties.
 
-`count_wins` reads columns of numbers, `count_wins_of_masks` columns of bits (`bit_columns`); the counts are the same.
-The latter is for groups of images: for pairs of single images `sweep_kernels` is faster.
+`count_wins` reads columns of numbers, `count_wins_of_masks` columns of bits (`column_words`); the counts are the same.
+The latter is for groups of images: for pairs of single images `sweep_swap` is faster.
 
 Numba is slow to import; `datamodels_inf` imports this module only when many pairs are asked for.
 Coins are a hash of (seed, pair, sample) and not a stream, so that neither the order of the pairs nor the number of

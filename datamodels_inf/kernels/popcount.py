@@ -1,6 +1,6 @@
 """Bits of 64-bit words, by the processor's own instructions: how many are 1, which is the first, how many in common?
 
-The last counts for the LASSO where tables are not worth it (`common_counts`), by Harley and Seal's method (Muła, Kurz
+The last counts for the LASSO where tables are not worth it (`pair_counts`), by Harley and Seal's method (Muła, Kurz
 and Lemire, "Faster population counts using AVX2 instructions", 2018): sixteen words are added up bit by bit with
 carry-save adders, so that only every sixteenth word's bits must be counted. Numba has no words of 256 bits; this writes
 the loop in LLVM's language, which has, for any processor.

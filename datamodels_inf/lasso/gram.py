@@ -22,7 +22,7 @@ from datamodels_inf.kernels.pair_counts import LANES, count_common
 from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits
 
 ROWS_AT_ONCE = 2 * LANES
-"""Rows counted or completed in one go: two tables of `common_counts`."""
+"""Rows counted or completed in one go: two tables of `pair_counts`."""
 MOST = 2**15 - 1
 """The largest number that a row holds."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from datamodels_inf.internal.checks import Ints
+from pipeline.commands.aligned import aligned
 from pipeline.commands.tested import Row, Tested
 from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import UNSEEN
@@ -73,7 +74,7 @@ def compare_lines(tested: Tested) -> Iterator[str]:
     yield f"Of {tested.summary.n_made:,} pairs, so many {tested.promise}:"
     yield ""
     header = ["method", "findings", "no other", *(f"also {method}" for method in tested.methods)]
-    yield from _aligned([header, *_comparison(tested.methods, common, alone)], str.rjust)
+    yield from aligned([header, *_comparison(tested.methods, common, alone)], right=True)
     if len(tested.methods) == 1:
         yield ""
         yield "Only one method was run; several stand side by side with, say, --config digits-methods."
@@ -118,7 +119,7 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
         pvalues = [terminal_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
         ends = [f"{row[f'effect_low{end}']:.3g} to {row[f'effect_high{end}']:.3g}" for end in ("", "_selected")]
         cells.append([str(row["number"]), *tested.cells(row), *pvalues, f"{row['effect']:.3g}", *ends])
-    header, *lines = _aligned(cells, str.ljust)
+    header, *lines = aligned(cells)
     yield header
     for row, line in zip(rows, lines, strict=True):
         yield line
@@ -128,12 +129,6 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
 def _csv_values(row: Row) -> list[Any]:
     values = {**row, "i": tuple(row["members_i"]), "j": tuple(row["members_j"])}
     return [values[name] for name in CSV_COLUMNS]
-
-
-def _aligned(cells: Sequence[Sequence[str]], pad: Callable[[str, int], str]) -> list[str]:
-    """Columns of equal width: the first to the left, the others as `pad` says."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join([line[0].ljust(widths[0]), *map(pad, line[1:], widths[1:])]).rstrip() for line in cells]
 
 
 def _size(effect: float) -> float:

@@ -10,7 +10,9 @@ import numpy as np
 from pipeline.rerun_roles import COMPARED
 from pipeline.store.cache import Result
 from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
+from pipeline.text.numbers import terminal_pvalue
 
+DIGITS = 2  # of p-values
 FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
 FOLLOW_UP = (
     "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
@@ -57,10 +59,13 @@ def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: Robustness
     shown += [("neighbour", a, b) for a, b in zip(near_i, near_j, strict=True)]
     for role, i, j in shown:
         cells = [found.get((role, i, j, t)) for t in targets]
-        yield _line(_pair(i, j), ["" if row is None else f"{row['pvalue']:.2g}" for row in cells])
+        yield _line(_pair(i, j), ["" if row is None else terminal_pvalue(row["pvalue"], DIGITS) for row in cells])
     for compared in COMPARED:
         of_role = [[row["pvalue"] for row in rows if row["role"] == compared.name and row["of"] == t] for t in targets]
-        yield _line(f"median: {compared.in_terminal}", [f"{np.median(p):.2g}" if p else "" for p in of_role])
+        yield _line(
+            f"median: {compared.in_terminal}",
+            [terminal_pvalue(float(np.median(p)), DIGITS) if p else "" for p in of_role],
+        )
     yield ""
     yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'−log p':>7}"
     for compared in COMPARED:

@@ -15,10 +15,9 @@ import numpy as np
 
 from datamodels_inf.contrast import Contrast
 from datamodels_inf.internal.checks import Floats
-from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.commands.aligned import named
 from pipeline.config import Config
-from pipeline.errors import BadInputError
-from pipeline.findings import MARGINAL, Family, finding_order, level_text, one_of
+from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_text, one_of
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 from pipeline.stages.inputs import Data
@@ -44,17 +43,7 @@ class Tested:
     @classmethod
     def of(cls, pipeline: Pipeline, command: str) -> Tested:
         """What is in the store; `command` is what to run where it is not."""
-        found: dict[str, Result] = {}
-        for name, spec in pipeline.specs():
-            if "test" in found:
-                break
-            result, reason = pipeline.store.look_up(spec, found)
-            if result is None:
-                raise BadInputError(
-                    f"the {name} stage of this configuration is not in {pipeline.store.root} ({reason}); "
-                    f"first run: {command}"
-                )
-            found[name] = result
+        found = pipeline.finished(("download", "fit", "test"), command)
         return cls(pipeline.config, found["test"], Data.of(found["download"]).labels)
 
     @cached_property
@@ -85,21 +74,14 @@ class Tested:
         """What a finding means, as the end of a sentence."""
         test = self.config.test
         beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
-        correction = CORRECTIONS[test.correction]
-        rate = correction.controls == "FDR"
-        what = f"at a false discovery rate of {test.alpha:g}" if rate else f"at a family-wise error of {test.alpha:g}"
-        return f"influence their target differently{beyond}, {what} ({correction.title})"
+        return f"influence their target differently{beyond}, {error_rate(test)}"
 
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""
         level = self.families[method].level
-        rate = CORRECTIONS[self.config.test.correction].controls == "FDR"
         text = level_text(level).replace(" ", "")
         whom = f"As a finding ({text})" if level > MARGINAL else "It holds for findings too"
-        what = "the expected share of findings whose interval misses" if rate else "the chance that any interval misses"
-        dependence = CORRECTIONS[self.config.test.correction].dependence
-        most = f"{what} the effect is at most {self.config.test.alpha:g}, {dependence}"
-        return f"95% interval: for a pair named in advance. {whom}: {most}"
+        return f"95% interval: for a pair named in advance. {whom}: {coverage(self.config.test, 'effect')}"
 
     def findings(self, method: str) -> list[dict[str, Any]]:
         """The rows of one method's findings, in the order of their `number`, with what makes them findings."""
@@ -150,8 +132,8 @@ class Tested:
 
     def cells(self, row: Row) -> list[str]:
         """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group."""
-        sides = [" ".join(_named(m, self._class(m)) for m in row[name]) for name in ("members_i", "members_j")]
-        return [*sides, _named(row["target"], row["class_target"])]
+        sides = [" ".join(named(m, self._class(m)) for m in row[name]) for name in ("members_i", "members_j")]
+        return [*sides, named(row["target"], row["class_target"])]
 
 
 def _as_finding(row: Row, n_found: int) -> str:
@@ -161,7 +143,3 @@ def _as_finding(row: Row, n_found: int) -> str:
         return ""
     low, high = (low, high) if row["effect"] >= 0 else (-high, -low)
     return f"; {low:.3g} to {high:.3g} as {one_of(n_found)}"
-
-
-def _named(number: int, name: str) -> str:
-    return f"{number} ({name})" if name else str(number)

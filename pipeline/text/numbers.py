@@ -67,6 +67,6 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%|× 10)|(?<=\btrain) (?=\d)|(?<=\d ×) (?=10)", "\N{NO-BREAK SPACE}", text)
 
 
-def terminal_pvalue(value: float) -> str:
+def terminal_pvalue(value: float, digits: int = 3) -> str:
     """A p-value in plain letters; one that underflowed to 0 is known to be tiny, not to be 0."""
-    return "<1e-300" if value == 0.0 else f"{value:.3g}"
+    return "<1e-300" if value == 0.0 else f"{value:.{digits}g}"

@@ -1,70 +1,10 @@
-"""`influence` and `influence_atlas` against the formula in plain numpy, and against each other to the bit."""
+"""`influence` of one target: a row of the atlas, to the bit, and what it says of itself."""
 
 import numpy as np
 import pytest
+from influence_problems import LAWS, joined, problem
 
-from datamodels_inf import Datamodel, PackedMasks, influence, influence_atlas
-from datamodels_inf.atlas import AtlasMaker, tile_targets
-
-
-def naive(x, y, theta, bias):
-    """METHOD 12, line by line: (Δ̂, SE) of every image."""
-    n, d = x.shape
-    x, size = x.astype(float), x.sum(axis=1)
-    e = y - bias - x @ theta
-    e -= e.mean()
-    kappa = np.mean(size * (d - size) / d**2)
-    g = (x - size[:, None] / d) * e[:, None]
-    others = (theta.sum() - theta) / (d - 1)
-    return theta - others + g.mean(axis=0) / kappa, g.std(axis=0, ddof=1) / np.sqrt(n) / kappa
-
-
-def masks_of(law, n, d, rng):
-    if law == "coins":
-        return rng.random((n, d)) < 0.3
-    share = {"half": d // 2, "tenth": d // 10, "most": 3 * d // 4}[law]
-    return rng.permuted(np.tile(np.arange(d) < share, (n, 1)), axis=1)
-
-
-LAWS = ("half", "tenth", "most", "coins")
-
-
-def problem(law, n=333, d=76, targets=37, seed=0):
-    rng = np.random.default_rng(seed)
-    x = masks_of(law, n, d, rng)
-    theta = rng.standard_normal((d, targets)) * (rng.random((d, targets)) < 0.5)
-    bias = rng.standard_normal(targets)
-    y = (0.5 * x @ theta + rng.standard_normal((n, targets))).astype(np.float16)
-    return x, y, Datamodel(theta, bias, np.full(targets, np.nan))
-
-
-def joined(tiles):
-    tiles = list(tiles)
-    return np.concatenate([t.estimate for t in tiles]), np.concatenate([t.standard_error for t in tiles]), tiles
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_equal_to_the_formula(law):
-    x, y, fitted = problem(law)
-    estimate, error, _ = joined(influence_atlas(x, y, fitted))
-    for t in range(fitted.n_targets):
-        expected = naive(x, y[:, t].astype(float), fitted.weight[:, t], fitted.bias[t])
-        np.testing.assert_allclose(estimate[t], expected[0], rtol=0, atol=1e-11)
-        np.testing.assert_allclose(error[t], expected[1], rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_any_tiling_and_any_threads_give_the_same_bytes(law):
-    x, y, fitted = problem(law)
-    whole = joined(influence_atlas(x, y, fitted))
-    for options in ({"memory_gb": 1e-9}, {"threads": 2}, {"memory_gb": 1e-9, "threads": 3}):
-        parts = joined(influence_atlas(PackedMasks.from_bool(x), y, fitted, **options))
-        assert all(np.array_equal(a, b) for a, b in zip(whole[:2], parts[:2], strict=True))
-    tiles = list(influence_atlas(x, y, fitted, memory_gb=1e-9))
-    assert [tile.targets for tile in tiles] == [range(16), range(16, 32), range(32, 37)]
-    maker = AtlasMaker(PackedMasks.from_bool(x))
-    rest = maker.tile(range(5, 29), y[:, 5:29], fitted.subset(range(5, 29)))
-    assert np.array_equal(rest.estimate, whole[0][5:29]) and np.array_equal(rest.standard_error, whole[1][5:29])
+from datamodels_inf import influence, influence_atlas
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -77,13 +17,6 @@ def test_one_target_is_a_row_of_the_atlas(law):
         assert np.array_equal(one.pvalue, tiles[0].pvalue[t])
         some = influence(x, y[:, t], theta=fitted.weight[:, t], bias=fitted.bias[t], images=[60, 3])
         assert some.images.tolist() == [60, 3] and np.array_equal(some.estimate, estimate[t][[60, 3]])
-
-
-def test_signed_datamodels_are_decoded():
-    x, y, fitted = problem("half")
-    signed = Datamodel(fitted.weight / 2, fitted.bias + fitted.weight.sum(axis=0) / 2, fitted.lam, "signed")
-    plain, coded = (joined(influence_atlas(x, y, model))[0] for model in (fitted, signed))
-    np.testing.assert_allclose(plain, coded, atol=1e-12)
 
 
 def test_masks_of_one_size_give_a_difference_of_means():
@@ -119,12 +52,6 @@ def test_margins_that_do_not_vary_show_nothing():
     assert not found.estimate.any() and np.all(found.pvalue == 1.0)
 
 
-def test_memory_bounds_the_tiles():
-    assert tile_targets(10_000, 50_000, 2.0, 2) % 16 == 0
-    sizes = [tile_targets(10_000, 50_000, gb, 2) for gb in (0.1, 1.0, 2.0, 8.0)]
-    assert sizes[0] == 16 and sizes == sorted(sizes) and sizes[-1] > 1000
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     (
@@ -143,16 +70,3 @@ def test_bad_input_is_named(change, sentence):
     given = {"masks": x, "margins": y[:, 0], "theta": np.zeros(x.shape[1]), **change}
     with pytest.raises(ValueError, match=sentence):
         influence(given.pop("masks"), given.pop("margins"), **given)
-
-
-def test_targets_with_nan_are_named():
-    x, y, fitted = problem("half")
-    y[7, 20] = y[9, 36] = np.nan
-    with pytest.raises(ValueError, match="those of target 20, 36 are not"):
-        list(influence_atlas(x, y, fitted))
-    with pytest.raises(ValueError, match="`margins` must have shape"):
-        influence_atlas(x, y[:, :3], fitted)
-    with pytest.raises(ValueError, match="`memory_gb`"):
-        influence_atlas(x, y, fitted, memory_gb=0)
-    with pytest.raises(ValueError, match="`masks` must have 76 columns"):
-        list(influence_atlas(x[:, :70], y, fitted))

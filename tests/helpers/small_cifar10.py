@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import tarfile
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -106,6 +107,13 @@ def refusal(call, *arguments, **options):
     assert "\n" not in sentence
     assert sentence.endswith(".")
     return sentence
+
+
+def wait_for(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 class Marker:

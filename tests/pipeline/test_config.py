@@ -39,7 +39,7 @@ def test_overrides_are_toml_values_or_strings():
 
 @pytest.mark.parametrize(("override", "parts"), [
     ("test.alfa=0.1", ["test.alfa is not a setting", "alpha", "design"]),
-    ("tests.alpha=0.1", ["tests is not a setting", "source, fit, test, robustness, report"]),
+    ("tests.alpha=0.1", ["tests is not a setting", "source, fit, test, atlas, robustness, report"]),
     ("test.alpha=2", ["test.alpha = 2", "less than 1"]),
     ("test.alpha=often", ["test.alpha = 'often'", "valid number"]),
     ("test.method=magic", ["test.method.0 = 'magic'", "'swap', 'swap-exact', 'paired' or 'contrast'"]),
@@ -113,7 +113,7 @@ def test_bad_files(tmp_path):
         load_config(str(tmp_path / "bad.toml"), [])
 
 
-def test_defaults_are_the_digits_config():
-    assert load_config("digits", ["report.title='x'"]).model_dump(exclude={"report"}) == Config().model_dump(
-        exclude={"report"}
-    )
+def test_defaults_are_the_digits_config_without_its_atlas():
+    digits, others = load_config("digits", []), {"report", "atlas"}
+    assert digits.model_dump(exclude=others) == Config().model_dump(exclude=others)
+    assert digits.atlas.wanted and not Config().atlas.wanted

@@ -19,7 +19,7 @@ from pipeline.sources.embedded import FOLDER as EMBEDDED
 def test_the_default_run_gives_findings_and_a_report(default_run):
     folder, output = default_run
     assert states(output) == dict.fromkeys(STAGES, "running")
-    assert output.count("not run before") == 4
+    assert output.count("not run before") == len(STAGES)
     home = folder / "reports" / "digits"
     tests, findings = table(home / "tests.csv"), table(home / "findings.csv")
     assert len(tests) == 2000
@@ -76,10 +76,10 @@ def test_a_second_run_does_no_work_and_says_so_quickly(default_run):
     assert before == after
 
 
-def test_changing_alpha_runs_only_the_report(default_run):
+def test_changing_alpha_decides_anew_and_tests_nothing(default_run):
     folder, _ = default_run
     output = ok(folder, "run", "--set", "test.alpha=0.1", "--set", "report.name=stricter")
-    assert states(output) == {"download": "cached", "fit": "cached", "test": "cached", "report": "running"}
+    assert states(output) == {**dict.fromkeys(STAGES, "cached"), "influence": "running", "report": "running"}
     assert "test.alpha: 0.2 → 0.1" in output
     loose, strict = (table(folder / "reports" / name / "findings.csv") for name in ("digits", "stricter"))
     assert 0 < len(strict) <= len(loose)
@@ -116,6 +116,8 @@ def test_threads_change_no_finding(tmp_path):
     ("download", "margins.npy"),
     ("fit", "datamodel.npz"),
     ("test", "tests.parquet"),
+    ("atlas", "tile-000000.npy"),
+    ("influence", "findings.npz"),
     ("report", "index.html"),
 ])  # fmt: skip
 def test_a_changed_byte_in_the_store_is_noticed_named_and_mended(small_run, stage, name):
@@ -162,7 +164,7 @@ def test_panels_of_an_older_report_go(default_run, tmp_path):
 
 def test_force_runs_a_cached_stage(small_run):
     output = ok(small_run, "run", *SMALL, "--force", "test")
-    assert states(output) == {"download": "cached", "fit": "cached", "test": "running", "report": "cached"}
+    assert states(output) == {**dict.fromkeys(STAGES, "cached"), "test": "running"}
     assert "forced" in output
     assert ok(small_run, "run", *SMALL, "--quiet") == ""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from pipeline.config import Config, Test
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import Atlas, Singles
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import Fitted
 from pipeline.store.files import save_arrays
 from pipeline.summaries import InfluenceSummary
 
@@ -27,13 +27,22 @@ VERSION = 1
 Advance = Callable[[float], object]
 
 
+ABOUT_PAIRS = (
+    "design", "target_class", "repeats", "targets", "k", "versus", "random_partners", "file", "images", "seed",
+    "method", "tau", "order", "chunk_pairs",
+)  # fmt: skip
+SMALLEST = 1e-290
+"""Of smaller p-values no quantile is asked for: they may be so small that they are 0."""
+
+
 def left_out(config: Config) -> dict[str, str]:
-    """The level and the correction of `[test]` enter, and the rest of it is harmless."""
+    """Of `[test]` the level and the correction enter."""
     return {
         "source": "the key of the download stage holds it",
         "fit": "the key of the fit stage holds it",
-        "test.file": "only which targets it names matters, and the key of the atlas stage holds that",
-        "test.chunk_pairs": "is about pairs",
+        **{f"test.{name}": "is about pairs, and the key of the atlas stage holds the targets" for name in ABOUT_PAIRS},
+        "test.allow_unexchangeable": "may refuse, not change",
+        "atlas.targets": "the key of the atlas stage holds them",
         **dict.fromkeys(("robustness", "report"), "a finding does not depend on it"),
     }
 
@@ -44,7 +53,7 @@ def run(run: Run) -> InfluenceSummary:
     test, family = run.config.test, run.config.atlas.family
     with progress_bar(2 * len(atlas.targets), "target", "atlas: findings", run.quiet) as advance:
         limits = (limits_over_all if family == "all" else limits_of_targets)(atlas, test, advance)
-        counts = Counts.of(atlas, limits, run.fitted.columns(atlas.targets), advance)
+        counts = Counts.of(atlas, limits, run.fitted, advance)
     save_arrays(run.out / "findings.npz", {"limit": limits, **vars(counts)})
     return InfluenceSummary(
         family=family,
@@ -63,9 +72,9 @@ def pvalues_up_to(atlas: Atlas, estimate: Singles, error: Singles, limit: float)
     p = np.ones(estimate.shape)
     if limit < 0.0:
         return p
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(estimate) / error
-    small = ratio >= np.float32(0.999 * influence_quantile(limit, atlas.summary.n_models))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = np.float32(0.999 * influence_quantile(max(limit, SMALLEST), atlas.summary.n_models))
+        small = np.abs(estimate) / error >= least
     p[small] = atlas.pvalue(estimate[small], error[small])
     return np.where(p <= limit, p, 1.0)
 
@@ -116,8 +125,9 @@ class Counts:
     lowered: Ints
 
     @classmethod
-    def of(cls, atlas: Atlas, limits: Floats, weight: NDArray[np.floating[Any]], advance: Advance) -> Counts:
-        """weight: (n_train, targets), θ̂."""
+    def of(cls, atlas: Atlas, limits: Floats, fitted: Fitted, advance: Advance) -> Counts:
+        """By the limit of each target, in one pass over the atlas."""
+        columns = fitted.places(atlas.targets)
         raised, lowered = np.zeros((2, atlas.summary.n_train), np.int64)
         n_found, n_nonzero, n_stand = np.zeros((3, len(limits)), np.int64)
         for place, limit in enumerate(limits.tolist()):
@@ -125,7 +135,7 @@ class Counts:
             found = is_finding(atlas, estimate, error, limit)
             raised += found & (estimate > 0)
             lowered += found & (estimate < 0)
-            nonzero = weight[:, place] != 0
+            nonzero = fitted.datamodel.weight[:, columns[place]] != 0
             n_found[place] = np.count_nonzero(found)
             n_nonzero[place], n_stand[place] = np.count_nonzero(nonzero), np.count_nonzero(nonzero & found)
             advance(1)

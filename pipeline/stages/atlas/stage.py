@@ -24,7 +24,7 @@ from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import file_digest, whole_file
 from pipeline.summaries import AtlasSummary
 
-VERSION = 1
+VERSION = 2
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -52,7 +52,7 @@ def run(run: Run) -> AtlasSummary:
             "the masks are stratified by class, so that an image can only be compared with others of its class, not "
             "with an average image: there is no atlas of them; leave out atlas.targets."
         )
-    targets = _targets(config, data, fitted)
+    targets = _targets(run)
     tiles = Tiles(data, fitted, targets, run)
     with progress_bar(len(targets), "target", "atlas", run.quiet) as advance:
         tiles.make(advance)
@@ -61,6 +61,7 @@ def run(run: Run) -> AtlasSummary:
         n_train=data.n_train,
         n_models=data.held_out_masks.n_models,
         tile_targets=tiles.size,
+        masks=masks,
     )
 
 
@@ -132,16 +133,21 @@ def _link(path: Path, place: Path) -> None:
         shutil.copyfile(path, place)
 
 
-def _targets(config: Config, data: Data, fitted: Fitted) -> Ints:
-    """Those asked for, all of which must have a datamodel."""
-    wanted = designs.atlas_targets(config, data)
-    missing = np.setdiff1d(wanted, fitted.targets)
-    if missing.size:
+def _targets(run: Run) -> Ints:
+    """Those asked for that have a datamodel, as all must have that were named one by one."""
+    asked = designs.atlas_targets(run.config, run.data)
+    has_one = np.isin(asked, run.fitted.targets)
+    missing = asked[~has_one]
+    if missing.size and (isinstance(run.config.atlas.targets, list) or not has_one.any()):
         raise BadInputError(
             f"target {missing[0]} is to be in the atlas but has no datamodel; "
             'add it to fit.targets, or set fit.targets = "needed".'
         )
-    return wanted
+    if missing.size:
+        run.say(
+            f"the atlas leaves out {missing.size:,} of {asked.size:,} targets, which have no datamodel: fit.targets"
+        )
+    return asked[has_one]
 
 
 def wanted(config: Config) -> bool:

@@ -68,6 +68,13 @@ def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
     return "; ".join(found)
 
 
+def spoiled_influences(config: Config, report: ExchangeabilityReport) -> str:
+    """The same of the influences of single images: each is compared with images of all classes, in no order of rows."""
+    if not config.test.allow_unexchangeable:
+        return ""
+    return "; ".join([*report.reasons, *report.found("tests across classes")])
+
+
 def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels | None) -> Testable:
     """Which (P, 2, g) pairs the law of the masks allows to be tested."""
     if config.test.allow_unexchangeable or labels is None:

@@ -14,7 +14,7 @@ def test_equal_to_products(n, d):
     bits, whole = np.packbits(masks, axis=1), masks.astype(np.int64)
     values, weights = rng.integers(-(2**50), 2**50, n), rng.integers(-(2**50), 2**50, d)
     columns, rows = np.ones(d, np.int64), np.ones(n, np.int64)  # Both add to what is there.
-    add_columns(bits, values, columns)
+    add_columns(bits, 0, bits.shape[1], values, columns)
     add_rows(bits, weights, rows)
     assert np.array_equal(columns, 1 + whole.T @ values)
     assert np.array_equal(rows, 1 + whole @ weights)

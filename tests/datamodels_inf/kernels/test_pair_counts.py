@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from naive_lasso import naive_count_common, random_words
 
-from datamodels_inf.kernels import STEP, margin_sums
-from datamodels_inf.kernels import pair_counts as common_counts
+from datamodels_inf.kernels import STEP, margin_sums, pair_counts
 from datamodels_inf.kernels.pair_counts import LANES, ROUNDS, WORTH, count_common
 from datamodels_inf.kernels.subset_tables import COPIED
 
@@ -51,9 +50,9 @@ def test_each_bit_counts_once(used):
 
 def test_groups_fit_their_halves_and_words():
     """What the sums rely on: a byte holds the models of WORDS words, 16 bits those of ROUNDS rounds."""
-    assert sum(common_counts.WIDTHS) == 64 * common_counts.WORDS <= 255
-    assert max(common_counts.WIDTHS) <= common_counts.HALF
+    assert sum(pair_counts.WIDTHS) == 64 * pair_counts.WORDS <= 255
+    assert max(pair_counts.WIDTHS) <= pair_counts.HALF
     assert ROUNDS * COPIED * 64 < 2**16
-    assert COPIED % common_counts.WORDS == 0
+    assert COPIED % pair_counts.WORDS == 0
     assert sum(margin_sums.WIDTHS) == 64
     assert STEP % COPIED == 0

@@ -1,57 +1,14 @@
 """`findings` and `compare`, the real commands on the embedded set."""
 
-import csv
-import io
 import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from command_here import call, ok
 from pyarrow import parquet
 from real_command import COMMAND
-from scipy.stats import t
-
-METHODS = ("swap", "paired", "contrast")
-HARMONIC = np.sum(1 / np.arange(1, 501))
-SETTINGS = ("--set", f"test.method={list(METHODS)}", "--set", "fit.n_lambdas=10", "--set", "test.repeats=5")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A store with 500 pairs tested by three methods."""
-    folder = tmp_path_factory.mktemp("findings")
-    ok(folder, "test", *SETTINGS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def rows(folder):
-    """The test stage's table with Benjamini–Yekutieli's adjusted p-values, written out."""
-    (path,) = folder.glob("data/test/*/tests.parquet")
-    table = parquet.read_table(path).to_pylist()
-    for method in METHODS:
-        family = sorted((r for r in table if r["method"] == method), key=lambda r: r["pvalue"])
-        smallest = 1.0
-        for rank in range(500, 0, -1):
-            smallest = min(smallest, family[rank - 1]["pvalue"] * 500 * HARMONIC / rank)
-            family[rank - 1]["adjusted"] = smallest
-    return table
-
-
-def parsed(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def key(row):
-    return row["method"], int(row["i"]), int(row["j"]), int(row["target"])
-
-
-def longer(row, left_out):
-    """The interval of a row at level 1 − left_out."""
-    half = t.isf(left_out / 2, row["effect_df"]) * row["effect_se"]
-    return row["effect"] - half, row["effect"] + half
+from three_methods import HARMONIC, METHODS, SETTINGS, key, longer, parsed
 
 
 def test_the_csv_holds_all_findings_with_their_numbers_and_words(folder, rows):
@@ -77,15 +34,6 @@ def test_the_csv_holds_all_findings_with_their_numbers_and_words(folder, rows):
         assert float(row["effect_high_selected"]) == pytest.approx(high, rel=1e-8)
         ends = (low, high) if source["effect"] >= 0 else (-high, -low)
         assert row["words"].endswith(f"; {ends[0]:.3g} to {ends[1]:.3g} as one of {count[row['method']]} findings")
-
-
-def test_alpha_and_correction_decide_without_a_new_run(folder, rows):
-    before = sorted(p.name for p in (folder / "data").rglob("*"))
-    strict = parsed(ok(folder, "findings", *SETTINGS, "--csv", "--set", "test.alpha=0.001"))
-    assert {key(r) for r in strict} == {key(r) for r in rows if r["adjusted"] <= 0.001}
-    bonferroni = parsed(ok(folder, "findings", *SETTINGS, "--csv", "--set", "test.correction=bonferroni"))
-    assert {key(r) for r in bonferroni} == {key(r) for r in rows if r["pvalue"] * 500 <= 0.2}
-    assert sorted(p.name for p in (folder / "data").rglob("*")) == before
 
 
 @pytest.mark.parametrize(("sort", "order"), [
@@ -138,23 +86,6 @@ def test_the_table_is_aligned_and_says_what_was_found(folder, rows):
     assert numbers[0].endswith(f"  {low:.3g} to {high:.3g}")
 
 
-def test_what_the_intervals_promise_follows_the_correction(folder, rows):
-    ask = ("findings", *SETTINGS, "--method", "contrast")
-    everywhere = longer(min((r for r in rows if r["method"] == "contrast"), key=lambda r: r["pvalue"]), 0.2 / 500)
-    for correction in ("holm", "bonferroni"):
-        lines = ok(folder, *ask, "--set", f"test.correction={correction}").splitlines()
-        promise = (
-            "the chance that any interval misses the effect is at most 0.2, however the tests depend on each other"
-        )
-        assert lines[1].endswith(f"As a finding (99.96%): {promise}")
-        assert lines[3].endswith(f"  {everywhere[0]:.3g} to {everywhere[1]:.3g}")
-    lines = ok(folder, *ask, "--set", "test.correction=bh", "--set", "test.alpha=0.5").splitlines()
-    assert "advance. It holds for findings too: the expected share of findings whose interval misses" in lines[1]
-    one, two = re.findall(r"\S+ to \S+", lines[3])
-    assert one == two
-    assert "as one of" not in lines[4]
-
-
 def test_compare_counts_findings_and_their_overlap(folder, rows):
     lines = ok(folder, "compare", *SETTINGS).splitlines()
     assert lines[0].startswith("Of 500 pairs, so many influence their target differently, at a false discovery rate")
@@ -199,20 +130,6 @@ def test_a_reader_who_has_had_enough_is_no_error(folder):
     assert process.stderr.read() == b""
     process.stderr.close()
     process.wait(timeout=60)
-
-
-@pytest.mark.parametrize("command", ("findings", "compare"))
-def test_a_stage_that_was_not_run_is_asked_for_and_not_run(folder, tmp_path, command):
-    done = call(tmp_path, command, "--set", "test.repeats=7", "--store", "my store")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "datamodels-inf: the download stage of this configuration is not in my store (not run before); first run: "
-        "datamodels-inf test --config digits --set test.repeats=7 --store 'my store'\n"
-    )
-    assert list(tmp_path.iterdir()) == []
-    done = call(folder, command, *SETTINGS, "--set", "test.seed=9")
-    assert done.returncode == 2
-    assert "the test stage of this configuration is not in data (test.seed: 0 → 9)" in done.stderr
 
 
 @pytest.mark.parametrize(("arguments", "part"), [

@@ -2,8 +2,15 @@
 
 import json
 
+import pyarrow
 from clustered_images import settings
 from command_here import call, ok
+from pyarrow import parquet
+
+from pipeline.commands.robustness import robustness_lines
+from pipeline.rerun_roles import COMPARED
+from pipeline.store.cache import Result
+from pipeline.summaries import AgreementSummary, CaseSummary, LookAlikesSummary, RobustnessSummary
 
 
 def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_path):
@@ -29,3 +36,23 @@ def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_p
     both = call(tmp_path, "robustness", *options, "--finding", "2", "--pair", "1", "2")
     assert both.returncode == 2
     assert "--finding and --pair cannot both be given" in both.stderr
+
+
+def test_a_pvalue_that_underflowed_is_not_printed_as_0(tmp_path):
+    """In a cell, and in a median of such p-values."""
+    near = LookAlikesSummary(images=(4,), distances=(0.1,), near_copies=(), typical=2.5)
+    agreed = AgreementSummary(n=1, same_sign=1.0, effects=None, pvalues=None)
+    case = CaseSummary(
+        finding=1, i=3, j=7, targets=(5, 6), near={"i": near, "j": near},
+        agreement={role.name: agreed for role in COMPARED},
+    )  # fmt: skip
+    summary = RobustnessSummary(method="swap", metric="pixels", split=False, n_held_out=9, n_tests=5, cases=(case,))
+    tests = [("original", 3, 7, 5, 0.0), ("original", 3, 7, 6, 0.012345), ("neighbour", 4, 4, 5, 3e-300),
+             ("random", 1, 2, 5, 0.0), ("random", 1, 2, 5, 0.0)]  # fmt: skip
+    rows = [{"case": 0, "role": role, "i": i, "j": j, "of": of, "pvalue": p} for role, i, j, of, p in tests]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "reruns.parquet")
+    lines = [line.split() for line in robustness_lines(Result(tmp_path, {"summary": summary.as_json()}))]
+    assert ["3", "7", "<1e-300", "0.012"] in lines
+    assert ["4", "4", "3e-300"] in lines
+    assert ["median:", "random", "images", "of", "the", "same", "classes", "<1e-300"] in lines
+    assert not [line for line in lines if "0" in line]

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from datamodels_inf.methods import METHODS
-from datamodels_inf.simulate import PAIRS, SETTINGS, Rates
+from datamodels_inf.simulate import PAIRS, SETTINGS, VARIANTS, Rates
 from pipeline.commands.simulation_figures import COLOURS, draw_gain, draw_heatmaps
 
 pytestmark = pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")
@@ -53,9 +52,11 @@ def test_one_high_rate_among_low_ones_is_two_cells_of_a_hundred(tmp_path):
 
 def test_every_method_has_its_line_in_the_figure_of_gains(tmp_path):
     rates = [
-        r for k, m in enumerate(METHODS) for r in made_rates(m, np.full(len(PAIRS), 0.15 + 0.17 * k), SETTINGS["power"])
+        r
+        for k, m in enumerate(VARIANTS)
+        for r in made_rates(m, np.full(len(PAIRS), 0.15 + 0.17 * k), SETTINGS["power"])
     ]
     draw_gain(rates, tmp_path / "gain.png")
-    for method in METHODS:
+    for method in VARIANTS:
         colour = [int(COLOURS[method][k : k + 2], 16) for k in (1, 3, 5)]
         assert share_of(tmp_path / "gain.png", colour) > 0.0005, method

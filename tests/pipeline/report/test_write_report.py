@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from report_content import make_content, make_images, make_rows
 
 from pipeline.report import write_report
@@ -31,3 +32,9 @@ def test_progress_is_told_of_every_panel(tmp_path):
     paths = write_report(tmp_path, make_content(make_rows(9, 2)), progress=steps.append)
     assert steps == [1, 1]
     assert paths[-1].name == "index.html"
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path):
+    (tmp_path / "old").write_text("x")
+    with pytest.raises(ValueError, match="`folder` must be an existing empty folder"):
+        write_report(tmp_path, make_content([]))

@@ -29,7 +29,7 @@ CONFIGS = {
     "methods": load_config("digits-methods", ()),
     "released": load_config("cifar10", ()),
 }
-PARTLY = {("fit", "test"), ("download", "fit")}
+PARTLY = {("fit", "test"), ("fit", "atlas"), ("download", "fit"), ("atlas", "test")}
 """Sections of which only something derived enters, by `instead`."""
 
 

@@ -1,35 +1,15 @@
-"""Curves and galleries show what the tests compare."""
+"""Curves show what the tests compare."""
 
 import numpy as np
 import pytest
 from report_content import make_row
 
-from datamodels_inf import PackedMasks, SquaredResidual, contrast, paired_swap_test, swap_test
-from datamodels_inf.datamodel import Datamodel
+from datamodels_inf import SquaredResidual, contrast, paired_swap_test, swap_test
 from datamodels_inf.internal.comparison import halves, swap_columns
 from datamodels_inf.methods import SCORES
-from pipeline.report.drawing.dominance_curve import curve_view
-from pipeline.report.evidence.curves import HeldOut, curve_of, curves_of
-from pipeline.report.evidence.galleries import galleries_of
+from pipeline.report.evidence.curves import curve_of, curves_of
 
 METHODS = ("swap", "swap-exact", "paired", "contrast")
-TARGETS = np.array([3, 8])
-
-
-@pytest.fixture(scope="module")
-def held_out():
-    """Masks, margins and weights of two targets, and the same as plain arrays."""
-    rng = np.random.default_rng(0)
-    masks = rng.random((301, 12)) < 0.5
-    weight = rng.normal(0, 0.5, (12, 2)).astype(np.float32)
-    weight[:, 1] = np.where(np.arange(12) < 4, weight[:, 1], 0.0)
-    bias = np.array([0.3, -0.2])
-    y = (masks @ weight + bias + rng.normal(0, 0.3, (301, 2))).astype(np.float16)
-    datamodel = Datamodel(weight, bias, np.full(2, np.nan))
-    place = {3: 0, 8: 1}
-    packed = PackedMasks.from_bool(masks)
-    asked = HeldOut(packed, lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS, "permuted", 0)
-    return asked, masks, y.astype(np.float64), weight.astype(np.float64), bias
 
 
 def naive_samples(method, masks, y, theta, bias, left, right):
@@ -99,19 +79,3 @@ def test_equal_samples_give_the_diagonal_and_few_values_all_their_steps():
     assert steps.x == (0.0, 0.5, 1.0, 1.0)
     assert steps.y == pytest.approx((0.0, 0.0, 1 / 3, 1.0))
     assert steps.area == pytest.approx(0.5 / 6)
-    view = curve_view(steps, "margin")
-    assert view.line == "M18 108L70 108L122 73.3L122 4"
-    assert (view.below, view.area_text) == (True, "area 0.08")
-
-
-def test_galleries_hold_the_largest_weights_and_no_zero(held_out):
-    asked, _, _, weight, _ = held_out
-    galleries = galleries_of([3, 8], asked, lambda k: f"class {k % 2}")
-    order = np.argsort(-weight[:, 0])
-    assert [w.index for w in galleries[3].helpers] == [k for k in order[:6].tolist() if weight[k, 0] > 0]
-    assert [w.index for w in galleries[3].hurters] == [k for k in order[::-1][:6].tolist() if weight[k, 0] < 0]
-    assert galleries[3].helpers[0].label == f"class {order[0] % 2}"
-    sparse = galleries[8]
-    assert len(sparse.helpers) + len(sparse.hurters) == 4
-    assert all(w.theta > 0 for w in sparse.helpers)
-    assert all(w.theta < 0 for w in sparse.hurters)

@@ -1,40 +1,31 @@
-"""The plots of p-values."""
+"""The section of p-values: which methods have plots, and what is said of bounds."""
 
 import math
-import re
 
-import numpy as np
-from report_content import make_row
-from report_page import points_of
+from report_content import make_content, make_rows
 
-from datamodels_inf import adjust_pvalues
-from pipeline.report.rows import groups_of
-from pipeline.report.sections.pvalues import plots_of
+from datamodels_inf.methods import METHODS
+from pipeline.report.page import Page
+from pipeline.report.sections.pvalues import data
 
 
-def test_sorted_pvalues_lie_where_they_belong():
-    p = [1e-40, 1e-6, 1e-3, 0.2, 0.5, 1.0, math.nan]
-    adjusted = adjust_pvalues(np.array(p), "by")
-    rows = [make_row(k, finding=bool(a <= 0.2), pvalue=v) for k, (v, a) in enumerate(zip(p, adjusted, strict=True))]
-    plot = plots_of(groups_of(rows)[0].tests, "by", 0.2).sorted
-    assert plot.note == "1 p-value below the plot, the smallest 1 × 10⁻⁴⁰."
-    assert plot.beyond.count("z") == 1
-    assert len(points_of(plot.found)) == sum(row.finding for row in rows) - 1 == 2
-    assert len(points_of(plot.others)) == 3
-    line = [tuple(map(float, point.split(" "))) for point in plot.line[1:].split("L")]
-    heights = dict(line)
-    assert all(y > np.interp(x, *zip(*sorted(heights.items()), strict=True)) for x, y in points_of(plot.found))
-    assert all(y < np.interp(x, *zip(*sorted(heights.items()), strict=True)) for x, y in points_of(plot.others))
-    assert points_of(plot.others)[-1][1] == 10.0
-    assert plots_of([make_row(pvalue=math.nan)], "by", 0.2) is None
-    assert plots_of([make_row(pvalue=0.0)], "holm", 0.2).sorted.note.startswith("1 p-value below the plot")
+def test_a_method_of_which_no_pvalue_is_known_has_no_plots():
+    rows = [*make_rows(9, 2), *make_rows(4, 0, method="swap", pvalue=math.nan)]
+    [view] = data(Page.of(make_content(rows)))["of_methods"]
+    assert view.method.name == "paired"
+    assert view.plots.histogram.label.startswith("Histogram of 9 p-values")
+    assert set(view.heatmap.classes) == {"dog", "truck", "cat"}
 
 
-def test_thousands_of_pvalues_are_thinned_and_the_histogram_counts_all():
-    p = np.random.default_rng(3).random(5000)
-    plots = plots_of(sorted((make_row(0, False, pvalue=float(v)) for v in p), key=lambda r: r.pvalue), "bh", 0.1)
-    assert 150 < len(points_of(plots.sorted.others)) <= 240
-    tops = [float(v) for v in re.findall(r"V([\d.]+)h", plots.histogram.columns)]
-    counts = np.histogram(p, 20, (0, 1))[0]
-    np.testing.assert_allclose((210 - np.array(tops)) / (210 - plots.histogram.uniform), counts / 250, atol=0.01)
-    assert plots.histogram.note == f"{counts[0]} of 5000 lie in the first column, {counts[-1]} in the last."
+def test_bounds_are_told_of_the_methods_that_have_them():
+    rows = [row for name in ("swap", "contrast", "my own") for row in make_rows(5, 1, method=name)]
+    views = {view.method.name: view for view in data(Page.of(make_content(rows)))["of_methods"]}
+    assert views["swap"].bound == METHODS["swap"].bound != ""
+    assert views["contrast"].bound == views["my own"].bound == ""
+
+
+def test_the_page_says_why_pvalues_pile_up_at_1(report):
+    _, page = report(make_rows(9, 2, method="swap"))
+    assert METHODS["swap"].bound in page.text
+    _, page = report(make_rows(9, 2, method="contrast"))
+    assert METHODS["swap"].bound not in page.text

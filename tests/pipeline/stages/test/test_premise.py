@@ -6,10 +6,12 @@ from command_here import ok
 from masks_of_people import FIT_ROWS, HELD_OUT, LABELS, METHODS, OLD, TARGETS, make, pairs_of, run
 from released_layout import FILES, harm_masks, released
 
+from datamodels_inf import check_exchangeable
 from pipeline.commands import findings
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
+from pipeline.stages.test.premise import spoiled_influences
 
 
 @pytest.mark.parametrize(("name", "sentence"), [
@@ -102,3 +104,15 @@ def test_unexchangeable_masks_can_be_tested_all_the_same_and_the_report_warns(tm
     harm_masks(tmp_path / "cifar")
     ok(tmp_path, "run", *FILES, "--set", "test.allow_unexchangeable=true")
     assert "failed the check of their premise" in (tmp_path / "reports" / "digits" / "index.html").read_text()
+
+
+def test_what_spoils_the_influence_of_single_images(tmp_path):
+    """Stratified masks do, as each image is compared with those of other classes; a drift along the rows does not."""
+    asked, answered = load_config("digits", []), load_config("digits", [OLD, "test.order=given"])
+    for name, begins in (("stratified", "every mask holds the same number of images of each class"),
+                         ("blocks", "the squared correlations"), ("drifting size", ""), ("uniform", "")):  # fmt: skip
+        masks = make(tmp_path / name, name)[FIT_ROWS:]
+        report = check_exchangeable(masks, labels=LABELS)
+        assert spoiled_influences(asked, report) == ""
+        assert spoiled_influences(answered, report).startswith(begins)
+        assert bool(spoiled_influences(answered, report)) == bool(begins)

@@ -1,4 +1,4 @@
-"""Images as tiles: of any size, or grey where there are none."""
+"""Images inside the page, of any size."""
 
 import base64
 from io import BytesIO
@@ -23,11 +23,3 @@ def test_images_of_any_size(report, shape):
     with Image.open(folder / "panels" / "paired-001.png") as panel:
         assert panel.info == {}
         assert panel.width > 1000
-
-
-def test_without_images_grey_tiles_stand_in(report):
-    folder, page = report(make_rows(9, 2), images=None)
-    assert page.all("img") == []
-    assert len(page.all("div", **{"class": "blank"})) == 6 + len(page.all("section", **{"class": "group"}))
-    assert "give source.images in the configuration and run again" in page.text
-    assert len(list(folder.glob("panels/*"))) == 2

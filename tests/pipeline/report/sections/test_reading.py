@@ -1,27 +1,29 @@
-"""Cards of findings and of closest misses: groups whole, both intervals and what they promise."""
+"""How to read a panel: units, and what the two intervals promise."""
 
 import dataclasses
 import json
-import re
 
 import pytest
-from PIL import Image
-from report_content import make_content, make_row, make_rows
+from report_content import make_rows
 from report_page import read_table
 
-from pipeline.text.numbers import p_equals
+
+@pytest.mark.parametrize(("correction", "alpha", "share"), [("holm", 0.2, "a 20 %"), ("bonferroni", 0.08, "an 8 %")])
+def test_a_family_wise_correction_promises_something_else(report, correction, alpha, share):
+    _, page = report(make_rows(9, 3), correction=correction, alpha=alpha)
+    assert f"3 of 9 pairs influence their target differently, with at most {share} chance of any false" in page.text
+    assert "false discovery rate" not in page.text
+    assert f"the chance that any of them has its Δ outside is at most {share.split(' ', 1)[1]}." in page.text
+    assert "1 − α/m for each of m tests" in page.text
+    assert "false coverage rate" not in page.text
 
 
-def test_nothing_found_shows_the_closest_misses(report):
-    rows = make_rows(40, 0)
-    _, page = report(rows)
-    assert "Nothing was found." in page.text
-    assert len(page.all("article", **{"class": "card"})) == 5
-    assert page.text.count("not a finding") == 5
-    assert len(page.rows) == 0
-    nearest = sorted(row.pvalue for row in rows)[:5]
-    misses = dict(re.findall(r"Closest miss (\d) not a finding (p = [\d.]+)", page.text))
-    assert misses == {str(k): p_equals(p) for k, p in enumerate(nearest, start=1)}
+def test_another_unit_is_not_called_a_margin(report):
+    _, page = report(make_rows(9, 2), unit="loss", mask_law="bernoulli", configuration="")
+    assert "the loss on the target by" in page.text
+    assert "more sure of the true class" not in page.text
+    assert "as if by independent coins" in page.text
+    assert "Configuration" not in page.text
 
 
 def test_the_page_says_what_the_two_intervals_promise(report):
@@ -61,20 +63,3 @@ def test_closest_misses_have_no_other_interval_either(report):
     assert "Thick" not in page.text
     assert page.all("path", **{"class": "thick"}) == []
     assert len(page.all("path", **{"class": "interval"})) == 5
-
-
-def test_groups_are_shown_whole(report):
-    row = make_row(5, class_i="dog", class_j="", members_i=(1, 2, 3, 4, 5), members_j=(6, 7, 8, 9, 10), i=1, j=6)
-    many = make_row(6, members_i=tuple(range(11)), members_j=tuple(range(11)), n_informative=12)
-    folder, page = report([row, many])
-    assert "raining on these 5 dog images (train 1, 2, 3, …) instead of those 5 images (train 6, 7, 8, …)" in page.text
-    shown = [a["alt"] for a in page.all("img") if a["alt"].startswith("train")]
-    assert sorted(shown) == sorted([f"train {k}" for k in [*range(1, 11), *range(9), *range(9)]])
-    assert len(page.all("div", **{"class": "mosaic"})) == 4
-    lines = read_table(folder / "findings.csv")
-    assert {line["members_i"] for line in lines} == {"1 2 3 4 5", "0 1 2 3 4 5 6 7 8 9 10"}
-    assert {line["n_informative"] for line in lines} == {"", "12"}
-    with Image.open(folder / "panels" / "paired-001.png") as panel:
-        assert panel.width > 1000
-    with pytest.raises(ValueError, match="`i` of a row is 12, but there are 12 images"):
-        make_content([make_row(members_i=(1, 12), members_j=(2, 3))])

@@ -1,0 +1,32 @@
+"""Tables of a terminal: columns of equal width, and images by number and class."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+
+def aligned(cells: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Columns of equal width, with text to the left; all but the first to the right if `right`.
+
+    >>> aligned([["a", "b"], ["10", "77"]], right=True)
+    ['a    b', '10  77']
+    """
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for line in cells:
+        blanks = [" " * (width - _width(text)) for text, width in zip(line, widths, strict=True)]
+        first, *others = zip(line, blanks, strict=True)
+        padded = (f"{blank}{text}" if right else f"{text}{blank}" for text, blank in others)
+        lines.append("  ".join(["".join(first), *padded]).rstrip())
+    return lines
+
+
+def named(number: int, name: str) -> str:
+    """ "12 (dog)", or "12" where no class is known."""
+    return f"{number} ({name})" if name else str(number)
+
+
+def _width(text: str) -> int:
+    """Columns that it takes: the hat of θ̂ takes none."""
+    return sum(not unicodedata.combining(letter) for letter in text)

@@ -1,0 +1,160 @@
+"""`datamodels-inf influence`: the strongest influences of a target, or of a training image, as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+
+from datamodels_inf.internal.checks import Ints
+from pipeline.commands.aligned import aligned, named
+from pipeline.commands.estimated import Estimated, Single
+from pipeline.findings import MARGINAL, coverage, error_rate, level_text
+from pipeline.text.csv_text import Cell, csv_line
+from pipeline.text.numbers import plural, terminal_pvalue
+
+NUMBERS = (
+    "estimate", "standard_error", "low", "high", "low_selected", "high_selected", "pvalue", "finding", "theta", "rank",
+    "rank_low", "rank_high",
+)  # fmt: skip
+CSV_COLUMNS = ("image", "target", "class_image", "class_target", *NUMBERS, "words")
+HEADER = ("estimate", "95 % interval", "as a finding", "p", "finding", "θ̂", "rank among the images of the target")
+FAMILIES = {
+    "target": 'corrected over the images of each target (atlas.family = "target")',
+    "all": 'corrected over all images and targets of the atlas (atlas.family = "all")',
+}
+NOTHING = "none"
+
+
+def influence_lines(
+    estimated: Estimated, *, target: str | None, image: str | None, top: int, as_csv: bool
+) -> Iterator[str]:
+    """The strongest influences on a target or of a training image, or the one of both, as tables or as CSV."""
+    place = None if target is None else estimated.find_place(target)
+    number = None if image is None else estimated.find_image(image)
+    parts = _parts(estimated, place, number, top)
+    if as_csv:
+        yield csv_line(CSV_COLUMNS)
+        yield from (csv_line(_csv_values(single)) for single in chain(*parts.values()))
+        return
+    yield from _first_lines(estimated, place, number)
+    for title, singles in parts.items():
+        yield ""
+        yield title if singles else f"{title} {NOTHING}"
+        if singles:
+            yield from _table(singles, by_target=place is None)
+
+
+def _parts(estimated: Estimated, place: int | None, image: int | None, top: int) -> dict[str, list[Single]]:
+    """Tables to show, with their titles."""
+    if place is None:
+        assert image is not None  # One of the two is given.
+        return _parts_of_image(estimated, image, top)
+    if image is not None:
+        return {"This influence:": list(estimated.singles(place, np.array([image])))}
+    sides = estimated.strongest_images(place, top)
+    singles = iter(list(estimated.singles(place, np.concatenate(sides))))
+    helpers, hurters = ([next(singles) for _ in side] for side in sides)
+    return {
+        "Strongest helpers, by estimate (training on them raises the margin):": helpers,
+        "Strongest hurters, by estimate (training on them lowers the margin):": hurters,
+    }
+
+
+def _parts_of_image(estimated: Estimated, image: int, top: int) -> dict[str, list[Single]]:
+    sides = estimated.strongest_places(image, top)
+    shared = 1.0 - (1.0 - MARGINAL) / max(1, sum(map(len, sides)))  # So that the ranks on all targets hold together.
+
+    def on(places: Ints) -> list[Single]:
+        return [*chain(*(estimated.singles(place, np.array([image]), shared) for place in places.tolist()))]
+
+    helped, hurt = map(on, sides)
+    return {
+        "Targets that it helps most, by estimate (training on it raises the margin):": helped,
+        "Targets that it hurts most, by estimate (training on it lowers the margin):": hurt,
+    }
+
+
+def _first_lines(estimated: Estimated, place: int | None, image: int | None) -> Iterator[str]:
+    """What is estimated, what is found, and how far all that can be trusted."""
+    n_models = estimated.atlas.summary.n_models
+    if estimated.warning:
+        yield f"Warning: p-values may not be valid: {estimated.warning}"
+    if place is None:
+        assert image is not None
+        yield from _about_image(estimated, image)
+    else:
+        yield from _about_target(estimated, place)
+    yield f"p-values, intervals and ranks are asymptotic: they rest on {n_models:,} held-out models being many"
+    yield _intervals(estimated, place)
+    yield "Ranks: all that are shown hold together with 95 % confidence; 1 is the most helpful image"
+
+
+def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
+    n_found, n_nonzero, n_stand = (int(estimated.counts[name][place]) for name in ("n_found", "n_nonzero", "n_stand"))
+    target, n_train = estimated.atlas.summary.targets[place], estimated.data.n_train
+    yield (
+        f"Target {named(target, estimated.class_of_target(target))}: {n_found:,} of {n_train:,} training images "
+        f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
+    )
+    yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
+    unknown = int(np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1])))
+    if unknown:
+        yield f"Not known is the influence of {plural(unknown, 'image')}, which every held-out model saw, or none"
+
+
+def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
+    raised, lowered = (int(estimated.counts[name][image]) for name in ("raised", "lowered"))
+    yield (
+        f"Training image {named(image, estimated.class_of_image(image))} influences {raised + lowered:,} of "
+        f"{estimated.summary.n_targets:,} targets: it raises the margin on {raised:,} and lowers that on {lowered:,}, "
+        f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
+    )
+    if estimated.summary.family == "target":
+        yield "Each target is a family of its own: the share of false findings among these targets is not controlled"
+    n_nonzero, n_stand = estimated.weights_of_image(image)
+    yield f"Of its {n_nonzero:,} nonzero weights in the datamodels of these targets {n_stand:,} stand the test"
+    if np.isinf(estimated.atlas.of_image(image)[1]).all():
+        yield "Its influence is not known: every held-out model saw the image, or none did"
+
+
+def _intervals(estimated: Estimated, place: int | None) -> str:
+    """What the two intervals promise."""
+    places = range(estimated.summary.n_targets) if place is None else [place]
+    levels = sorted(level for level in {estimated.level(k) for k in places} if not math.isnan(level))
+    first = "95 % interval: for an image named in advance"
+    if not levels:
+        return first
+    ends = dict.fromkeys(level_text(level) for level in (levels[0], levels[-1]))
+    whom = f"As a finding ({' to '.join(ends)})" if levels[-1] > MARGINAL else "It holds for findings too"
+    return f"{first}. {whom}: {coverage(estimated.config.test, 'influence')}"
+
+
+def _table(singles: Sequence[Single], *, by_target: bool) -> Iterator[str]:
+    """Two lines an influence: its numbers, and what they say."""
+    cells = [["target (class)" if by_target else "image (class)", *HEADER]]
+    for single in singles:
+        who = (single.target, single.class_target) if by_target else (single.image, single.class_image)
+        cells.append([named(*who), *_cells(single)])
+    header, *lines = aligned(cells)
+    yield header
+    for single, line in zip(singles, lines, strict=True):
+        yield line
+        yield f"    {single.words}"
+
+
+def _cells(single: Single) -> list[str]:
+    known = f"{single.low:.3g} to {single.high:.3g}" if single.known else "not known"
+    selected = f"{single.low_selected:.3g} to {single.high_selected:.3g}" if single.finding else "–"
+    verdict = "yes" if single.finding else "no"
+    p = terminal_pvalue(single.pvalue)
+    estimate = f"{single.estimate:.3g}" if single.known else "–"
+    return [estimate, known, selected, p, verdict, f"{single.theta:.3g}", single.rank_words]
+
+
+def _csv_values(single: Single) -> list[Cell]:
+    """Infinite and unknown numbers as nothing."""
+    values = (getattr(single, name) for name in CSV_COLUMNS)
+    return [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]

@@ -1,0 +1,38 @@
+"""The answer stands first, with what spoils it."""
+
+import pytest
+from report_content import make_rows
+from report_page import read_table
+
+
+@pytest.mark.parametrize(
+    ("tests", "found", "expected"),
+    [
+        (2000, 7, "7 of 2000 pairs influence their target differently, at a false discovery rate of 0.2."),
+        (2000, 1, "1 of 2000 pairs influences its target differently, at a false discovery rate of 0.2."),
+        (
+            40,
+            0,
+            "None of the 40 pairs was found to influence its target differently, at a false discovery rate of 0.2.",
+        ),
+        (1, 1, "1 of 1 pair influences its target differently, at a false discovery rate of 0.2."),
+        (1, 0, "The one pair tested was not found to influence its target differently, at a false discovery"),
+        (0, 0, "No pair was tested."),
+    ],
+)
+def test_the_answer_comes_first(report, tests, found, expected):
+    folder, page = report(make_rows(tests, found))
+    assert page.text.startswith(f"Digits Digits {expected}")
+    assert len(read_table(folder / "tests.csv")) == tests
+    assert len(read_table(folder / "findings.csv")) == found
+    panels = sorted(p.name for p in folder.glob("panels/*"))
+    assert panels == [f"paired-{k:03d}.png" for k in range(1, found + 1)]
+    assert ("5 × 10⁻⁵" in page.text) == (tests == 2000)
+
+
+def test_a_warning_stands_under_the_answer(report):
+    _, page = report(make_rows(9, 2))
+    assert "a swap alone changes nothing" in page.text
+    _, page = report(make_rows(9, 2), provenance={"Warning": "the masks failed the check."})
+    assert "at a false discovery rate of 0.2. Warning: the masks failed the check. " in page.text
+    assert "a swap alone changes nothing" not in page.text

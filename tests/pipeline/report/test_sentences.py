@@ -1,0 +1,67 @@
+"""Effects in words, with the decimals that their intervals deserve."""
+
+import dataclasses
+import math
+
+import pytest
+from report_content import make_row
+
+from pipeline.report.rows import Numbered
+from pipeline.report.sentences import effect_texts, sentence
+from pipeline.text.numbers import unbroken
+
+
+@pytest.mark.parametrize(
+    ("effect", "low", "high", "expected"),
+    [
+        (0.31, 0.22, 0.4, "Training on {pair} raises the margin on the target by 0.31, 95 % interval 0.22 to 0.40{_}."),
+        (
+            -0.31,
+            -0.4,
+            -0.22,
+            "Training on {pair} lowers the margin on the target by 0.31, 95 % interval 0.22 to 0.40{_}.",
+        ),
+        (
+            2.5,
+            1.25,
+            math.inf,
+            "Training on {pair} raises the margin on the target by 2.50, 95 % interval 1.25 to ∞{_}.",
+        ),
+        (
+            -0.05,
+            -0.2,
+            0.1,
+            "By estimate, training on {pair} lowers the margin on the target by 0.05; "
+            "the 95 % interval of Δ, −0.20 to 0.10, contains zero.",
+        ),
+        (
+            0.0,
+            -1.0,
+            1.0,
+            "By estimate, training on {pair} leaves the margin on the target as it is; "
+            "the 95 % interval of Δ, −1.0 to 1.0, contains zero.",
+        ),
+    ],
+)
+def test_the_effect_in_words(effect, low, high, expected):
+    row = make_row(
+        class_i="dog", i=12, class_j="truck", j=801, effect=effect, effect_low=low, effect_high=high,
+        effect_low_selected=-0.48 if effect < 0 else -0.01, effect_high_selected=0.01 if effect < 0 else 0.48,
+    )  # fmt: skip
+    pair = "this dog (train 12) instead of that truck (train 801)"
+    for n_found, one in ((1, "the only finding"), (39, "one of 39 findings")):
+        told = expected.format(pair=pair, _=f"; −0.01 to 0.48 as {one}")
+        assert sentence(Numbered(7, row, n_found), "margin") == told
+    same = dataclasses.replace(row, effect_low_selected=low, effect_high_selected=high)
+    assert sentence(Numbered(7, same, 39), "margin") == expected.format(pair=pair, _="")
+    missed = sentence(Numbered(1, dataclasses.replace(row, finding=False), 0), "margin")
+    assert missed.startswith("By estimate, training on this dog")
+    assert missed.endswith(("the test does not confirm it.", "contains zero."))
+    assert unbroken("(train 12), 95 % x").count("\N{NO-BREAK SPACE}") == 2
+    assert unbroken("p ≤ 1.2 × 10⁻⁵ of 3") == "p ≤ 1.2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁵ of 3"
+
+
+def test_effects_have_the_decimals_of_their_interval():
+    tiny = make_row(effect=1e-7, effect_low=5e-8, effect_high=2e-7)
+    assert effect_texts(tiny) == ("1 × 10⁻⁷", "5 × 10⁻⁸", "2 × 10⁻⁷")
+    assert effect_texts(make_row(effect=0.4, effect_low=-0.001, effect_high=0.8)) == ("0.40", "0.00", "0.80")

@@ -1,0 +1,46 @@
+"""Arrays on this disk: their rows and their precision."""
+
+import numpy as np
+import pytest
+from command_here import ok
+from masks_of_people import IMAGES, ROWS, TARGETS, make, pairs_of, run
+from released_layout import FILES, released
+
+from pipeline.errors import BadInputError
+
+
+def test_wide_margins_keep_their_precision(tmp_path):
+    released(tmp_path / "cifar")
+    margins = np.load(tmp_path / "cifar" / "data" / "test_margins_50pct.npy").astype(np.float32) + np.float32(3000.3)
+    np.save(tmp_path / "cifar" / "data" / "test_margins_50pct.npy", margins)
+    ok(tmp_path, "run", *FILES)
+    np.testing.assert_array_equal(np.load(next((tmp_path / "data" / "download").glob("*/margins.npy"))), margins)
+
+
+def test_rows_that_are_not_completed_are_left_out(tmp_path):
+    """The same result as without them, whatever stands in them."""
+    masks = make(tmp_path / "0", "uniform")
+    margins = np.load(tmp_path / "0" / "margins.npy")
+    design = pairs_of(tmp_path / "0", "across")
+    expected, _ = run(tmp_path / "0", *design)
+    places = np.sort(np.random.default_rng(0).choice(ROWS + 40, 40, replace=False))
+    completed = np.ones(ROWS + 40, bool)
+    completed[places] = False
+    whole = np.zeros((ROWS + 40, IMAGES), bool), np.full((ROWS + 40, TARGETS), np.nan, np.float32)
+    for array, values in zip(whole, (masks, margins), strict=True):
+        array[completed] = values
+    np.save(tmp_path / "0" / "masks.npy", whole[0])
+    np.save(tmp_path / "0" / "margins.npy", whole[1])
+    np.save(tmp_path / "0" / "_completed.npy", completed)
+    said = []
+    found, _ = run(tmp_path / "0", *design, say=said.append)
+    assert any("40 models are not completed" in line for line in said)
+    np.testing.assert_array_equal(found["pvalue"], expected["pvalue"])
+
+
+@pytest.mark.parametrize("completed", (np.ones(3, bool), np.full(ROWS, 0.5), np.full(ROWS, 2)))
+def test_a_bad_vector_of_completed_rows(tmp_path, completed):
+    make(tmp_path / "0", "uniform")
+    np.save(tmp_path / "0" / "_completed.npy", completed)
+    with pytest.raises(BadInputError, match=f"_completed.npy must hold {ROWS} booleans, one per mask"):
+        run(tmp_path / "0", *pairs_of(tmp_path / "0", "across"))

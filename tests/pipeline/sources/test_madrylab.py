@@ -1,0 +1,51 @@
+"""The released data, in a requester-pays bucket on a real server."""
+
+from command_here import call, ok
+from real_command import states, table
+from released_bucket import KEYS
+
+from pipeline.config import load_config
+from pipeline.sources.madrylab import SOURCE
+
+
+def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
+    output = ok(tmp_path, "run", *bucket.arguments())
+    assert "to fetch: 3 files (masks 500.0 kB, margins 100.0 kB, weights" in output
+    assert "USD to the requester" in output
+    # Only the held-out rows, and each byte once.
+    for part, width, offset in (("masks", 500, 128), ("margins", 100, 128)):
+        fetched = [(r.start, r.stop) for r in bucket.data_requests(part)]
+        assert fetched == [(offset + 3000 * width, offset + 4000 * width)]
+    rows = table(tmp_path / "reports" / "cifar10" / "tests.csv")
+    assert len(rows) == 20
+    assert {r["class_target"] for r in rows} == {"dog"}
+    # The same as from the files themselves, without the 100 rows that told the coding.
+    files = ("source.kind=files", f"source.folder={bucket.folder}/cifar", f"fit.file={bucket.folder}/cifar/{KEYS[2]}")
+    ok(tmp_path, "run", *bucket.arguments(*files, "source.held_out_rows=900", "report.name=local"))
+    assert table(tmp_path / "reports" / "local" / "tests.csv") == rows
+    page = (tmp_path / "reports" / "cifar10" / "index.html").read_text()
+    assert "seen on 100 models that are not tested" in page
+    assert "900 held-out models" in page
+    before = len(bucket.log.requests)
+    assert states(ok(tmp_path, "run", *bucket.arguments()))["download"] == "cached"
+    assert len(bucket.log.requests) == before
+
+
+def test_an_object_that_is_not_there_is_named_with_those_that_may_be(bucket, tmp_path):
+    done = call(tmp_path, "download", *bucket.arguments("source.percent=10"))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "cifar/data/train_masks_10pct.npy" in done.stderr
+    assert "known keys are cifar/data/train_masks_{10,20,50,75}pct.npy, cifar/data/test_margins_" in done.stderr
+
+
+def test_weights_of_ones_own_are_fetched_from_nowhere(bucket, tmp_path):
+    """With a file of weights, the bucket is asked for masks and margins alone."""
+    own = f"fit.file={bucket.folder}/cifar/{KEYS[2]}"
+    output = ok(tmp_path, "download", *bucket.arguments(own))
+    assert "to fetch: 2 files (masks 500.0 kB, margins 100.0 kB), 600.0 kB in all, about 0.00 USD" in output
+    assert not [request for request in bucket.log.requests if KEYS[2] in request.path]
+
+
+def test_the_released_weights_come_with_it():
+    assert SOURCE.brings_weights(load_config("cifar10", ()).source)
