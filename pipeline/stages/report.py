@@ -17,7 +17,7 @@ from pipeline.progress import progress_bar
 from pipeline.stages.atlas.influence import is_finding
 from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.test.premise import spoiled_tests
+from pipeline.stages.test.premise import spoiled_influences, spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import (
     DownloadSummary,
@@ -156,6 +156,7 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
         held_out=held_out,
         names=names,
         threads=run.n_threads,
+        warning=spoiled_influences(run.config, atlas.summary.masks),
     )
 
 

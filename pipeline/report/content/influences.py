@@ -100,7 +100,7 @@ class Influences:
     are not 0, and how many of these are findings. n_unknown: images that all tested models saw, or none.
     n_moving: images that are a finding on any target. share: of the images in a mask.
     targets: those shown. raising, lowering: the images that do so on most targets. doubtful: those that lower most
-    targets of their own class.
+    targets of their own class. warning: what spoils these p-values, empty for nothing.
     """
 
     family: str
@@ -118,6 +118,7 @@ class Influences:
     raising: tuple[Influential, ...] = ()
     lowering: tuple[Influential, ...] = ()
     doubtful: tuple[Influential, ...] = ()
+    warning: str = ""
 
     @property
     def family_size(self) -> int:

@@ -35,6 +35,7 @@ class FoundAtlas:
     targets: their numbers, in the order of the atlas; their places there are what is asked for below. of_target: of
     all images on the target at a place. of_image: of an image on all targets. is_finding(place, images): which are.
     limit, n_found, n_nonzero, n_stand: of each target. raised, lowered: of each image. family: "target" or "all".
+    warning: what spoils the p-values.
     """
 
     targets: Ints
@@ -53,6 +54,7 @@ class FoundAtlas:
     held_out: HeldOut
     names: Names
     threads: int = 1
+    warning: str = ""
 
     @property
     def n_models(self) -> int:

@@ -35,6 +35,7 @@ def overall(found: FoundAtlas, targets: tuple[TargetInfluences, ...]) -> Influen
         raising=_first(found, own, found.raised, found.lowered),
         lowering=_first(found, own, found.lowered, found.raised),
         doubtful=() if own is None else _first(found, own, own.doubtful, found.lowered),
+        warning=found.warning,
     )
 
 

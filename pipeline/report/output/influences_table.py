@@ -47,7 +47,7 @@ def influences_json(influences: Influences) -> dict[str, Any]:
     lists = {"raising": influences.raising, "lowering": influences.lowering, "doubtful": influences.doubtful}
     counts = ("family", "family_size", "n_models", "n_train", "n_targets", "n_tests", "n_found", "n_nonzero", "n_stand")
     return {
-        **{name: getattr(influences, name) for name in (*counts, "n_unknown", "n_moving")},
+        **{name: getattr(influences, name) for name in (*counts, "n_unknown", "n_moving", "warning")},
         "targets": [_target(target) for target in influences.targets],
         "most_influential": {name: [_image(image) for image in images] for name, images in lists.items()},
     }

@@ -138,10 +138,11 @@ def test_what_is_not_known_is_said(report):
     nothing = dataclasses.replace(unknown, effect=math.nan, effect_se=math.nan)
     target = dataclasses.replace(target, helpers=(unknown, nothing), hurters=(), findings=(), level=math.nan)
     gallery = {2: Gallery((Weighted(0, "dog", 0.2, unknown),), ())}
-    changed = dataclasses.replace(influences, targets=(target,), n_unknown=1, n_models=80)
+    changed = dataclasses.replace(influences, targets=(target,), n_unknown=1, n_models=80, warning="masks repeat")
     folder, page = report([make_row(1, target=2)], influences=changed, galleries=gallery, images=None)
     assert page.text.count("not known") >= 3
     assert "Nothing is known of 1 training image that every tested model saw, or none." in page.text
+    assert "Warning: these p-values may not be valid: masks repeat" in page.text
     assert "Few models: these p-values are asymptotic" in page.text
     assert not re.search(r"\bnan\b", re.sub(r'data-s="[^"]*"|<script>.*</script>', "", page.html, flags=re.DOTALL))
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))["atlas"]["targets"][0]["helpers"]
