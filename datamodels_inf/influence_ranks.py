@@ -4,9 +4,10 @@ Two estimates of `influence` differ by Δ̂_i − Δ̂_j, whose standard error i
 
     SE_ij = sd((x_i − x_j)·e)/(√n·κ),    Σ (x_i − x_j)²e² = Σ x_i e² + Σ x_j e² − 2 Σ x_i x_j e².
 
-Image i certainly stands above j if (Δ̂_i − Δ̂_j)/SE_ij exceeds a quantile that is divided among all pairs of an image in
-question and another image (Bonferroni). Its rank lies between 1 + the number of images certainly above it and d − the
-number certainly below: all these intervals hold together with the given confidence, asymptotically as the p-values do.
+Image i certainly stands above j if (Δ̂_i − Δ̂_j)/SE_ij exceeds a quantile that is divided among both tails of all
+d(d − 1)/2 pairs of images (Bonferroni). Its rank lies between 1 + the number of images certainly above it and d − the
+number certainly below: all these intervals hold together with the given confidence, asymptotically as the p-values do,
+also for images that were picked because the same estimates are large.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ class RankIntervals:
     def in_words(self, place: int) -> str:
         """ "rank 1, certainly among the first 4", seen from the nearer end."""
         rank, low, high = int(self.rank[place]), int(self.low[place]), int(self.high[place])
-        if high <= self.d + 1 - low:
-            return f"rank {rank}, {_among(high, self.d, 'first')}"
-        return f"rank {self.d + 1 - rank} from below, {_among(self.d + 1 - low, self.d, 'last')}"
+        if 2 * rank <= self.d:
+            return f"rank {rank}, {_among(low, high, self.d, 'first')}"
+        low, high = self.d + 1 - high, self.d + 1 - low
+        return f"rank {self.d + 1 - rank} from below, {_among(low, high, self.d, 'last')}"
 
 
 def rank_intervals(
@@ -62,7 +64,7 @@ def rank_intervals(
     found = influence(packed, margins, theta=theta, bias=bias, confidence=confidence, threads=threads)
     chosen = check_indices("images", np.asarray(images), packed.n_train)
     e = residuals(packed, margins, theta, bias, threads)
-    limit = float(stdtrit(found.n - 1.0, 1.0 - (1.0 - confidence) / (2.0 * max(1, len(chosen)) * (packed.n_train - 1))))
+    limit = float(stdtrit(found.n - 1.0, 1.0 - (1.0 - confidence) / (packed.n_train * (packed.n_train - 1.0))))
     better, worse = np.zeros((2, len(chosen)), np.int64)
     words = ColumnWords(packed, threads)
     own, squares = (column_sums(packed, values, threads) for values in (e, e**2))
@@ -93,7 +95,7 @@ def _differences(
     return ratio
 
 
-def _among(count: int, d: int, end: str) -> str:
-    if count == 1:
+def _among(low: int, high: int, d: int, end: str) -> str:
+    if high == 1:
         return f"certainly the {end}"
-    return f"certainly among the {end} {count}" if count <= d // 2 else "not certainly of either half"
+    return f"certainly among the {end} {high}" if 2 * high <= d else f"anywhere from {low} to {high}"

@@ -42,7 +42,7 @@ def test_equal_to_pairwise_tests(gamma):
         y = x @ beta + rng.standard_normal(len(y))
     theta, images = 0.5 * beta, np.array([0, 4, 1, 20, *range(5, 19)])  # More than one block of 16.
     found = rank_intervals(x, y, theta=theta, images=images, threads=2)
-    limit = student.ppf(1 - 0.05 / (2 * len(images) * (x.shape[1] - 1)), len(y) - 1)
+    limit = student.ppf(1 - 0.05 / (x.shape[1] * (x.shape[1] - 1)), len(y) - 1)
     for place, i in enumerate(images):
         above, below = naive(x, y, theta, i, limit)
         assert (found.low[place], found.high[place]) == (1 + above, x.shape[1] - below)
@@ -73,4 +73,15 @@ def test_in_words():
     assert words[1].startswith("rank ") and words[1].endswith("certainly among the first 3")
     assert words[2].endswith("from below, certainly among the last 2")
     assert words[3] == "rank 1 from below, certainly the last"
-    assert words[4].endswith("not certainly of either half")
+    assert "anywhere from" in words[4]
+
+
+def test_images_that_were_picked_by_their_estimates():
+    """Nothing has any effect, and the strongest images are looked at: no rank may be claimed."""
+    rng, wrong, reps = np.random.default_rng(7), 0, times(300, 3000)
+    for _ in range(reps):
+        x, y, _ = draw(rng, n=300, d=40, effects=())
+        order = np.argsort(influence(x, y, theta=np.zeros(40)).estimate)
+        found = rank_intervals(x, y, theta=np.zeros(40), images=np.concatenate([order[:5], order[-5:]]))
+        wrong += not np.all((found.low == 1) & (found.high == 40))
+    assert wrong <= binom.ppf(1 - 1e-6, reps, 0.05)

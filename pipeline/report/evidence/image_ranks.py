@@ -12,16 +12,9 @@ from pipeline.report.evidence.curves import HeldOut
 
 
 def ranks_of(target: int, images: Ints, held_out: HeldOut, threads: int = 1) -> dict[int, Rank]:
-    """Image → its rank among all images of the target; all intervals of a target hold together at 95 %.
-
-    The images were picked for their estimates, which are those that are ranked: so the intervals must hold for all
-    d(d − 1)/2 pairs of images and not only for those of the k picked, and `rank_intervals`, which divides its error
-    among 2·k(d − 1) tails, gets 2k/d of it.
-    """
+    """Image → its rank among all images of the target; all intervals of a target hold together at 95 %."""
     if not images.size:
         return {}
-    d = held_out.masks.n_train
-    error = (1.0 - MARGINAL) * min(1.0, 2.0 * len(images) / d)
     coded = held_out.datamodel.subset([held_out.position(target)]).in_mask_coding()
     found = rank_intervals(
         held_out.masks,
@@ -29,7 +22,7 @@ def ranks_of(target: int, images: Ints, held_out: HeldOut, threads: int = 1) -> 
         theta=coded.weight[:, 0],
         bias=float(coded.bias[0]),
         images=images,
-        confidence=1.0 - error,
+        confidence=MARGINAL,
         threads=threads,
     )
     ends = zip(found.rank.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
