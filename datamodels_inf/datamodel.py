@@ -88,10 +88,12 @@ class Datamodel:
 
     @property
     def n_train(self) -> int:
+        """The number of training images, which are the rows of `weight`."""
         return int(self.weight.shape[0])
 
     @property
     def n_targets(self) -> int:
+        """The number of targets, which are the columns of `weight`."""
         return int(self.weight.shape[1])
 
     @cached_property

@@ -78,26 +78,32 @@ class PackedMasks:
 
     @property
     def bits(self) -> NDArray[np.uint8]:
+        """(n_models, ceil(n_train / 8)) uint8: the array that was given, not a copy."""
         return self._bits
 
     @property
     def n_models(self) -> int:
+        """The number of models, so of rows."""
         return len(self._bits)
 
     @property
     def n_train(self) -> int:
+        """The number of images, so of columns."""
         return self._n_train
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(n_models, n_train), as of the unpacked matrix."""
         return self.n_models, self.n_train
 
     @property
     def nbytes(self) -> int:
+        """Of the bits, in memory or on disk: n_models · ceil(n_train / 8)."""
         return self._bits.nbytes
 
     @property
     def T(self) -> TransposedMasks:  # noqa: N802 (numpy's name)
+        """Mᵀ without a copy, for `masks.T @ r`."""
         return TransposedMasks(self)
 
     def __repr__(self) -> str:

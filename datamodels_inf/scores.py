@@ -108,6 +108,7 @@ class LinearScore(ABC):
         return delta
 
     def key(self, f: Floats, y: Floats) -> Floats:
+        """k = offset(y) + slope(y)·f of every row, or |k| where the score is `absolute`."""
         offset, slope = self.affine(y)
         key = offset + slope * f
         return np.abs(key) if self.absolute else key
@@ -150,6 +151,7 @@ class AbsoluteResidual(LinearScore):
         self.bias = check_number("bias", bias)
 
     def affine(self, y: Floats) -> tuple[Floats, Floats]:
+        """(y − b, −1): the key is y − b − f."""
         return y - self.bias, np.full_like(y, -1.0)
 
 
@@ -157,6 +159,7 @@ class SquaredResidual(AbsoluteResidual):
     """T(x, y) = (y − b − xᵀθ̂)², the score of datamodels."""
 
     def value(self, key: Floats) -> Floats:
+        """k², increasing because the key is never negative."""
         return key * key
 
 
@@ -166,4 +169,5 @@ class SignedMargin(LinearScore):
     absolute = False
 
     def affine(self, y: Floats) -> tuple[Floats, Floats]:
+        """(0, y): the key is y·f."""
         return np.zeros_like(y), y

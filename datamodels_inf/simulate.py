@@ -69,6 +69,7 @@ class Setting:
 
     @property
     def label(self) -> str:
+        """What sets the panel apart from the others of its experiment: "σ = 2", or "n = 5,000"."""
         return f"σ = {self.sigma:g}" if self.experiment == "power" else f"n = {self.n:,}"
 
 
@@ -95,6 +96,7 @@ class Rates:
 
     @property
     def standard_error(self) -> Floats:
+        """(45,): √(rate·(1 − rate) / reps)."""
         return np.asarray(np.sqrt(self.rate * (1.0 - self.rate) / self.reps))
 
     def of(self, i: int, j: int) -> int:

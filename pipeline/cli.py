@@ -38,9 +38,11 @@ class OneOf(click.ParamType[str]):
         self.names = names
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """What the help page shows for a value: "[swap|paired]"."""
         return f"[{'|'.join(self.names())}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """`value` itself; a usage error if the table does not have it."""
         if value not in self.names():
             self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
         return value

@@ -68,6 +68,8 @@ def _check_images(key: str) -> BeforeValidator:
 
 
 class Section(BaseModel):
+    """Settings that cannot be changed; an unknown name is refused, and a number may stand where a text is wanted."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
@@ -212,6 +214,7 @@ class Robustness(Section):
 
     @property
     def wanted(self) -> bool:
+        """Whether any finding or pair is named."""
         return bool(self.top or self.findings or self.pair)
 
     @model_validator(mode="after")
@@ -242,6 +245,8 @@ class Report(Section):
 
 
 class Config(Section):
+    """All sections, any of which may be left out; what concerns two of them is checked here."""
+
     source: Source = Source()
     fit: Fit = Fit()
     test: Test = Test()
@@ -276,6 +281,7 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
 
 
 def find_config(name_or_path: str) -> Path:
+    """The file of a named configuration, or the TOML file that a path names."""
     path = Path(name_or_path)
     if path.suffix == ".toml" or "/" in name_or_path:
         if not path.is_file():

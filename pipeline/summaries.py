@@ -70,6 +70,7 @@ class DownloadSummary(Summary):
     has_images: bool = False
 
     def describe(self) -> str:
+        """How many models, images and targets."""
         return f"{self.n_models:,} models × {self.n_train:,} images, {self.n_targets:,} targets"
 
 
@@ -115,6 +116,7 @@ class FitSummary(Summary):
     n_constant_scores: int | None = None
 
     def describe(self) -> str:
+        """How many targets, and the median R² on held-out models."""
         quality = "unknown" if self.r2_median is None else f"{self.r2_median:.2f}"
         return f"{self.n_targets:,} targets, median held-out R² {quality}"
 
@@ -154,6 +156,7 @@ class TestSummary(Summary):
         return self.n_tests - self.n_untested
 
     def describe(self) -> str:
+        """How many pairs were tested, by which methods, and how many could not be."""
         left_out = f", {self.n_untested:,} not tested" if self.n_untested else ""
         return f"{self.n_made:,} pairs by {', '.join(self.methods)}{left_out}"
 
@@ -171,6 +174,7 @@ class AtlasSummary(Summary):
     masks: ExchangeabilityReport
 
     def describe(self) -> str:
+        """How many images and targets."""
         return f"{self.n_train:,} images × {len(self.targets):,} targets"
 
 
@@ -187,6 +191,7 @@ class InfluenceSummary(Summary):
     n_stand: int
 
     def describe(self) -> str:
+        """How many influences were found among the tests, and how many weights are among them."""
         return f"{self.n_found:,} influences of {self.n_tests:,}; {self.n_stand:,} of {self.n_nonzero:,} weights stand"
 
 
@@ -198,6 +203,7 @@ class FeaturesSummary(Summary):
     steps: int
 
     def describe(self) -> str:
+        """How many features, of how many images."""
         return f"{self.n_features:,} features of {self.n_train:,} images"
 
 
@@ -243,6 +249,7 @@ class RobustnessSummary(Summary):
     cases: tuple[CaseSummary, ...]
 
     def describe(self) -> str:
+        """How many pairs were made again, by which method, in how many tests."""
         return f"{len(self.cases)} pairs made again by {self.method}, {self.n_tests:,} tests"
 
 
@@ -253,4 +260,5 @@ class ReportSummary(Summary):
     n_findings: Mapping[str, int]
 
     def describe(self) -> str:
+        """How many findings each method has."""
         return ", ".join(f"{count} findings by {method}" for method, count in self.n_findings.items())

@@ -49,6 +49,7 @@ class Pairs:
 
     @property
     def j(self) -> Ints:
+        """The first member of each J."""
         return self.right[self.bounds[:-1]]
 
     @property

@@ -42,6 +42,7 @@ def check_number(name: str, value: float) -> float:
 
 
 def check_integer(name: str, value: int, least: int) -> int:
+    """A whole number of at least `least`, of Python's or numpy's; True and False are none."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}, but it is {value!r}.")
     return int(value)
@@ -70,6 +71,7 @@ def check_response(y: ArrayLike, n: int) -> Floats:
 
 
 def check_sample_size(n: int) -> None:
+    """Refuse fewer than 2 rows."""
     if n < 2:
         raise ValueError(f"`x` must have at least 2 rows, but it has {n}.")
 
@@ -86,6 +88,7 @@ def check_vector(name: str, values: ArrayLike, size: int | None = None) -> Float
 
 
 def check_alpha(alpha: float) -> float:
+    """A level: a number strictly between 0 and 1."""
     return check_fraction("alpha", alpha)
 
 
@@ -97,6 +100,7 @@ def check_fraction(name: str, value: float) -> float:
 
 
 def check_nonnegative(name: str, value: float) -> float:
+    """A finite number of at least 0."""
     number = check_number(name, value)
     if number < 0.0:
         raise ValueError(f"`{name}` must be a finite number of at least 0, but it is {number}.")
@@ -104,6 +108,7 @@ def check_nonnegative(name: str, value: float) -> float:
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """`value`, which must be one of `choices`."""
     if value not in choices:
         allowed = ", ".join(repr(c) for c in choices)
         raise ValueError(f"`{name}` must be one of {allowed}, but it is {value!r}.")

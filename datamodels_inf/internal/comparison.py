@@ -41,6 +41,7 @@ class Sample:
 
     @classmethod
     def of(cls, x: ArrayLike | PackedMasks, y: ArrayLike) -> Sample:
+        """Check `x` (n, d), of at least 2 rows, and `y` (n,)."""
         features = x if isinstance(x, PackedMasks) else check_features(x)
         n = features.shape[0]
         check_sample_size(n)
@@ -48,10 +49,12 @@ class Sample:
 
     @property
     def d(self) -> int:
+        """The number of columns of x."""
         return int(self.x.shape[1])
 
     @property
     def dense(self) -> NDArray[np.generic]:
+        """x as an array: masks unpacked to bool, anything else as it is."""
         return self.x.to_bool() if isinstance(self.x, PackedMasks) else self.x
 
     def __getitem__(self, rows: slice) -> Sample:

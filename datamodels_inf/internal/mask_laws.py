@@ -44,6 +44,7 @@ class Rows:
 
     @classmethod
     def of(cls, masks: PackedMasks, labels: Ints) -> Rows:
+        """Count the images of each class in every mask; `labels` (d,) are any whole numbers."""
         classes, sizes = _numbered(labels)
         if len(sizes) == 1:
             return cls(classes, sizes, masks.row_sums()[:, None])
@@ -56,14 +57,17 @@ class Rows:
 
     @property
     def n(self) -> int:
+        """The number of masks."""
         return len(self.sums)
 
     @property
     def d(self) -> int:
+        """The number of images."""
         return len(self.classes)
 
     @property
     def n_classes(self) -> int:
+        """C, at most MOST_CLASSES."""
         return len(self.class_sizes)
 
     @property

@@ -28,6 +28,7 @@ def _mix(z: np.uint64) -> np.uint64:
 
 @kernel()
 def coin(key: np.uint64, sample: int) -> int:
+    """0 or 1: the coin that `flip_coins` gives this sample under this key."""
     return int(_mix(key + np.uint64(sample + 1) * GOLDEN) >> np.uint64(63))
 
 

@@ -57,6 +57,7 @@ class ColumnBits:
 
     @property
     def n_columns(self) -> int:
+        """The number of images."""
         return len(self.words)
 
     @cached_property
@@ -131,6 +132,7 @@ class Rounded:
 
     @property
     def values(self) -> Floats:
+        """offset + step·steps, off from y by at most half a step."""
         return self.offset + self.step * self.steps.astype(np.float64)
 
 

@@ -137,6 +137,7 @@ class Descent:
 
     @property
     def local_bytes(self) -> int:
+        """Memory of the copy of the Gram matrix of the working set."""
         return self._local.nbytes
 
     def forget_local(self) -> None:

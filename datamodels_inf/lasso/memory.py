@@ -29,10 +29,12 @@ class MemoryPlan:
 
     @property
     def rows(self) -> int:
+        """How many rows there is room for, at two bytes an entry; at most d."""
         return int(min(self.d, self._free * (1 - 2 * SQUARES) / (2 * self.d)))
 
     @property
     def square_bytes(self) -> int:
+        """The share SQUARES of the memory that is free."""
         return int(min(self._free * SQUARES, 2**62))
 
     @property
@@ -47,6 +49,7 @@ class MemoryPlan:
         return f"{math.ceil(needed / unit + 0.01) * unit:.3g}"
 
     def check(self) -> None:
+        """Refuse a `memory_gb` without room for LEAST_ROWS rows, or for all d if these are fewer."""
         least = min(self.d, LEAST_ROWS)
         if not self._free * (1 - 2 * SQUARES) >= 2 * self.d * least:
             raise ValueError(

@@ -42,16 +42,20 @@ class Softmax:
         self.shapes: list[Shape] = [(n_classes, features), (n_classes, 1)]
 
     def inputs(self, images: NDArray[np.float32]) -> Tensor:
+        """(images, features): the numbers of an image in one row."""
         return torch.tensor(images.reshape(len(images), -1))
 
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """W x + b, one batched product for all models."""
         W, b = weights
         return torch.baddbmm(b, W, x.mT.expand(len(W), -1, -1))
 
     def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """The images themselves: the only layer is the last."""
         return x
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        """G x' and the sums of G, one batched product for all models."""
         W, b = weights
         _layer_gradient(torch.baddbmm(b, W, x.mT).softmax(dim=1).sub_(y).mul_(share), x, out)
 
@@ -63,10 +67,12 @@ class Mlp(Softmax):
         self.shapes = [(hidden, features), (hidden, 1), (n_classes, hidden), (n_classes, 1)]
 
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """W2 h + b2, a batched product for each layer."""
         W2, b2 = weights[2:]
         return torch.baddbmm(b2, W2, self._hidden(weights, x))
 
     def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """(images, hidden): h."""
         return self._hidden(weights, x).squeeze(0).mT.contiguous()
 
     def _hidden(self, weights: list[Tensor], x: Tensor) -> Tensor:
@@ -74,6 +80,7 @@ class Mlp(Softmax):
         return torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_()
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        """That of the last layer, then with (W2' G) * 1{h > 0} that of the hidden one."""
         W1, b1, W2, b2 = weights
         h = torch.baddbmm(b1, W1, x.mT).relu_()
         G = torch.baddbmm(b2, W2, h).softmax(dim=1).sub_(y).mul_(share)
@@ -98,18 +105,22 @@ class Convnet:
         self.shapes: list[Shape] = [part for kernel in kernels for part in (kernel, kernel[:1])]
 
     def inputs(self, images: NDArray[np.float32]) -> Tensor:
+        """(images, H, W, channels)."""
         return torch.tensor(images.reshape(len(images), *self.image))  # channels last: the fastest layout
 
     def logits(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """(1, classes, images), of a block of one model: the linear layer on its `features`."""
         W, b = (weight.squeeze(0) for weight in weights[4:])
         return functional.linear(self.features(weights, x), W, b).mT.unsqueeze(0)
 
     def features(self, weights: list[Tensor], x: Tensor) -> Tensor:
+        """(images, 2 * hidden * ceil(H / 4) * ceil(W / 4)): the second convolution after its relu."""
         K1, b1, K2, b2 = (weight.squeeze(0) for weight in weights[:4])
         h = functional.conv2d(x.permute(0, 3, 1, 2), K1, b1, stride=2, padding=1).relu()
         return functional.conv2d(h, K2, b2, stride=2, padding=1).relu().flatten(1)
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
+        """By autograd, of a block of one model."""
         leaves = [weight.detach().requires_grad_() for weight in weights]
         with torch.enable_grad():
             loss = -(self.logits(leaves, x.squeeze(0)).log_softmax(dim=1) * y * share).sum()

@@ -53,6 +53,7 @@ class Tested:
 
     @property
     def methods(self) -> tuple[str, ...]:
+        """In the order of their tests."""
         return self.summary.methods
 
     @property

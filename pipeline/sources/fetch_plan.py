@@ -64,6 +64,7 @@ class Plan:
 
     @property
     def missing_bytes(self) -> int:
+        """What is still to be fetched, of all needs."""
         return sum(need.missing_bytes for need in self.needs)
 
     def sentence(self, folder: Path) -> str:
@@ -143,6 +144,7 @@ def _array(
 
 
 def mask_rows(remote: RemoteObject, header: Header) -> Rows:
+    """How rows of one byte an image become rows of one bit an image."""
     if header.dtype not in (np.dtype(np.bool_), np.dtype(np.uint8)):
         raise BadInputError(f"{remote.name} must hold bool masks, but it holds {header.dtype}.")
 

@@ -50,6 +50,7 @@ class Run:
 
     @property
     def n_threads(self) -> int:
+        """`threads`, or the number of cores."""
         return self.threads or os.cpu_count() or 1
 
 

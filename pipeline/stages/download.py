@@ -17,6 +17,7 @@ VERSION = 3
 
 
 def left_out(config: Config) -> dict[str, str]:
+    """What makes no difference to the rows, and what enters by its content."""
     kind = SOURCES[config.source.kind]
     others = {name for other in SOURCES.values() for name in other.settings} - set(kind.settings)
     return {
@@ -29,6 +30,7 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def instead(config: Config) -> dict[str, Any]:
+    """The content of labels, and what the kind of source says of its own."""
     source = config.source
     return {"content of labels": content_of_images(source.labels), **SOURCES[source.kind].content(config)}
 

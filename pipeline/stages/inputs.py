@@ -33,6 +33,7 @@ class Data:
 
     @classmethod
     def of(cls, result: Result) -> Data:
+        """From the result of the download stage, with all its held-out rows."""
         rows = read_summary(result, DownloadSummary)
         return cls(result.folder, rows, rows.held_out)
 
@@ -44,10 +45,12 @@ class Data:
 
     @property
     def n_train(self) -> int:
+        """The number of training images."""
         return self.rows.n_train
 
     @property
     def n_targets(self) -> int:
+        """The number of targets of the source, with those whose margins were not kept."""
         return self.rows.n_targets
 
     @property
@@ -66,10 +69,12 @@ class Data:
 
     @property
     def fit_masks(self) -> PackedMasks:
+        """(fit rows, n_train)."""
         return self._masks.rows(*self.rows.fit)
 
     @property
     def held_out_masks(self) -> PackedMasks:
+        """(held-out rows, n_train)."""
         return self._masks.rows(*self.held_out)
 
     def coding_rows(self, targets: NDArray[np.int64]) -> tuple[PackedMasks, NDArray[np.float16]]:
@@ -93,11 +98,13 @@ class Data:
 
     @cached_property
     def images(self) -> ImageSet | None:
+        """Pictures of training images and targets; None where the source has none."""
         path = self.folder / "images.npz"
         return ImageSet.load(path) if path.exists() else None
 
     @cached_property
     def labels(self) -> Labels | None:
+        """Classes of training images and targets; None where they are not known."""
         path = self.folder / "labels.npz"
         return Labels.load(path) if path.exists() else None
 
@@ -135,6 +142,7 @@ class Fitted:
 
     @classmethod
     def of(cls, result: Result) -> Fitted:
+        """From the result of the fit stage, whose weights are in mask coding."""
         with np.load(result.folder / "datamodel.npz", allow_pickle=False) as arrays:
             datamodel = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
             return cls(datamodel, arrays["targets"])

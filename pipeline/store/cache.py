@@ -46,6 +46,7 @@ class Spec:
 
     @property
     def key(self) -> str:
+        """16 hex digits: the beginning of a sha256 of all four fields."""
         recipe = {"stage": self.stage, "version": self.version, "settings": self.settings, "inputs": self.inputs}
         text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -60,6 +61,7 @@ class Result:
 
     @property
     def summary(self) -> dict[str, Any]:
+        """What the stage says of its result, as JSON; `read_summary` gives it its type."""
         summary: dict[str, Any] = self.manifest["summary"]
         return summary
 
@@ -72,6 +74,7 @@ class Result:
 
     @property
     def n_bytes(self) -> int:
+        """Of all its files together."""
         return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
 
 
@@ -82,6 +85,7 @@ class Store:
         self.root = root
 
     def folder(self, spec: Spec) -> Path:
+        """Where the result is, or would be."""
         return self.root / spec.stage / spec.key
 
     def look_up(self, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:

@@ -37,6 +37,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def file_digest(path: Path) -> str:
+    """The sha256 of its content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

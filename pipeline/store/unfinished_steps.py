@@ -40,6 +40,7 @@ def read_step(path: Path, complain: Callable[[str], object]) -> Arrays | None:
 
 
 def save_step(path: Path, arrays: Arrays) -> None:
+    """Write a finished step for `read_step`, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as temporary:
         save_arrays(temporary, arrays)

@@ -92,6 +92,29 @@ def test_every_room_says_what_lives_there():
             assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
+def without_docstring(node):
+    """The public names in a module or class that have none; what is inside functions or private classes is nobody's."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from without_docstring(child)
+        elif not child.name.startswith("_"):
+            if not ast.get_docstring(child):
+                yield child.name
+            if isinstance(child, ast.ClassDef):
+                yield from (f"{child.name}.{name}" for name in without_docstring(child))
+
+
+def test_every_public_name_says_what_it_is():
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules().items()}
+    assert not [f"{module}.{name}" for module, tree in trees.items() for name in without_docstring(tree)]
+
+
+def test_a_missing_docstring_is_seen():
+    code = "class A:\n  @property\n  def b(self): ...\n  def _c(self): ...\nif A:\n  def d():\n    def e(): ..."
+    hidden = "class _F:\n  def g(self): ...\ndef h():\n  'Has one.'"
+    assert list(without_docstring(ast.parse(f"{code}\n{hidden}"))) == ["A", "A.b", "d"]
+
+
 @pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "STAGES", "SECTIONS", "NETWORKS"))
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ UNUSED_BY_LOAD = tuple(
 
 
 def left_out(config: Config) -> dict[str, str]:
+    """What makes no difference to the datamodels, and what enters by another name."""
     lasso = config.fit.mode == "lasso"
     unused = UNUSED_BY_LASSO if lasso else UNUSED_BY_LOAD
     return {
@@ -45,6 +46,7 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def instead(config: Config) -> dict[str, Any]:
+    """Which targets are needed, where that is what is fitted, and the content of a file of weights."""
     fit = config.fit
     chosen = designs.settings_of_targets(config.test) if fit.targets == "needed" else {}
     if fit.targets == "needed" and config.atlas.targets not in (None, "needed"):

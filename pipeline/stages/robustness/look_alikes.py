@@ -38,6 +38,7 @@ class Pixels:
     cosine = False
 
     def vectors(self, kind: Kind, tested_images: Ints, tested_targets: Ints) -> Vectors:
+        """(images, pixels), whatever is tested."""
         return self._train if kind == "train" else pixel_vectors(self.images.targets)
 
     @cached_property
@@ -55,6 +56,7 @@ class Features:
     cosine = True
 
     def vectors(self, kind: Kind, tested_images: Ints, tested_targets: Ints) -> Vectors:
+        """(images, features), whatever is tested."""
         return self.train if kind == "train" else self.targets
 
 
@@ -71,6 +73,7 @@ class Influence:
     cosine = True
 
     def vectors(self, kind: Kind, tested_images: Ints, tested_targets: Ints) -> Vectors:
+        """Rows of θ̂ without tested targets, or columns without tested images; 0 for targets without a fit."""
         weight = self.fitted.datamodel.weight
         if kind == "train":
             return weight[:, ~np.isin(self.fitted.targets, tested_targets)]
@@ -80,6 +83,7 @@ class Influence:
 
 
 def metric_of(robustness: Robustness, data: Data, fitted: Fitted, features: Path | None) -> Metric:
+    """The metric that `[robustness]` names; `features` is the folder of that stage, if it is wanted."""
     if robustness.metric == "influence":
         return Influence(fitted, data.n_targets)
     if robustness.embeddings is not None:

@@ -51,6 +51,7 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def instead(config: Config) -> dict[str, Any]:
+    """The content of a user's embeddings."""
     path = config.robustness.embeddings
     if path is None:
         return {}
@@ -211,6 +212,7 @@ def _write(path: Path, reruns: Sequence[Reruns], figures: dict[str, NDArray[Any]
 
 
 def wanted(config: Config) -> bool:
+    """Where `[robustness]` names any finding or pair."""
     return config.robustness.wanted
 
 

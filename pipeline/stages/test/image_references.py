@@ -27,12 +27,14 @@ class ImageFinder:
 
     @classmethod
     def of_train(cls, count: int, labels: Labels | None) -> ImageFinder:
+        """For `count` training images; by number only if there are no labels."""
         if labels is None:
             return cls("training image", count, None, ())
         return cls("training image", count, labels.train_labels, labels.class_names)
 
     @classmethod
     def of_targets(cls, count: int, labels: Labels | None) -> ImageFinder:
+        """For `count` targets; by number only if there are no labels."""
         if labels is None:
             return cls("target", count, None, ())
         return cls("target", count, labels.target_labels, labels.class_names)
@@ -42,6 +44,7 @@ class ImageFinder:
         return [self._by_number(int(match[1])) if match[1] else self._by_class(match) for match in _matches(text)]
 
     def find_one(self, text: str) -> int:
+        """The number of the image in a text that must not name more than one."""
         found = self.find(text)
         if len(found) != 1:
             raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found)}")

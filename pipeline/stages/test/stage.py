@@ -31,6 +31,7 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def instead(config: Config) -> dict[str, Any]:
+    """The content of a list of pairs."""
     return designs.content(config.test)
 
 
