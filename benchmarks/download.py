@@ -61,12 +61,12 @@ def serve(path: Path) -> None:
 
 def ours(url: str, folder: Path) -> None:
     """One download in a process of its own: prints seconds and the largest resident memory in MB."""
+    from pipeline.remote.fetch import Need, fetch_missing
+    from pipeline.remote.http import HttpObject
+    from pipeline.remote.mirror import Mirror
+    from pipeline.remote.npy import read_header
+    from pipeline.remote.objects import retry_identify
     from pipeline.sources.fetch_plan import mask_rows
-    from pipeline.sources.remote.fetch import Need, fetch_missing
-    from pipeline.sources.remote.http import HttpObject
-    from pipeline.sources.remote.mirror import Mirror
-    from pipeline.sources.remote.npy import read_header
-    from pipeline.sources.remote.objects import retry_identify
 
     start = time.perf_counter()
     remote = HttpObject(url)

@@ -1,4 +1,4 @@
-"""The atlas: the influence of every image on many targets, with error bars (METHOD 12; one target: `influence`).
+"""The atlas: the influence of every image on many targets, with error bars (one target: `influence`).
 
 The masks are transposed once. Then 16 targets share one pass over them: predictions f = xᵀθ̂ are sums along rows, and
 Σ_m x_mi·e_m sums along columns, both looked up in tables of subset sums (`kernels/subset_tables`), exact in whole

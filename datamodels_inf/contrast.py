@@ -1,7 +1,7 @@
-"""The contrast score (METHOD 8): power even where θ̂_i = θ̂_j, and an effect with a unit.
+"""The contrast score: power even where θ̂_i = θ̂_j, and an effect with a unit.
 
 r = y − b − Σ_{l≠i,j} x_l θ̂_l is free of i and j, and T_c = r·(x_i − x_j), so D = 2·T_c. θ̂ only removes noise; the
-signal comes from the data. Of groups I and J (METHOD 9), only masks with all of I in and all of J out count, or the
+signal comes from the data. Of groups I and J, only masks with all of I in and all of J out count, or the
 reverse.
 """
 

@@ -1,4 +1,4 @@
-"""Do these masks keep the premise of the tests (METHOD 3 and 11)?
+"""Do these masks keep the premise of the tests?
 
 Every p-value rests on three things: rows are independent, the law of a mask does not change when images i and j are
 exchanged, and θ̂ has not seen the tested rows. Given its size S, an exchangeable mask is uniform among the masks of that

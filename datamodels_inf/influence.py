@@ -1,4 +1,4 @@
-"""The influence of one training image on one target, with an error bar: a debiased datamodel (METHOD 12).
+"""The influence of one training image on one target, with an error bar: a debiased datamodel.
 
 A mask x of size S holds some of d images. Whatever predictor θ̂, b was made from other rows, with e = y − b − xᵀθ̂,
 centred over the n tested rows, and κ = mean of S(d − S)/d²,

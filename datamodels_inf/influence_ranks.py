@@ -1,4 +1,4 @@
-"""How sure is a rank: "image i is certainly among the four most helpful images of this target" (METHOD 12).
+"""How sure is a rank: "image i is certainly among the four most helpful images of this target".
 
 Two estimates of `influence` differ by Δ̂_i − Δ̂_j, whose standard error is known as well: g_i − g_j = (x_i − x_j)·e, so
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from datamodels_inf.internal.checks import Floats, Ints, check_choice, check_fraction, check_integer
-from datamodels_inf.multiplicity import CORRECTIONS, STEP_DOWN, Correction
+from datamodels_inf.multiplicity import CORRECTIONS, Correction
 
 BINS = 2**14
 SMALLEST = 1e-300
@@ -72,24 +72,24 @@ def _search(chunks: Chunks, rule: Correction, alpha: float, m: int, edges: Float
         if counts[b] > GATHERED and high > np.nextafter(low, high):
             finer = np.unique(np.linspace(low, high, BINS))
             answer = _search(chunks, rule, alpha, m, finer, first)
-            if rule.rule == STEP_DOWN or answer >= 0.0:
+            if rule.steps == "down" or answer >= 0.0:
                 return answer
             continue
         p = np.sort(np.concatenate([p[(p > low) & (p <= high)] for p in chunks()]))
         fine = p <= rule.critical(alpha, m, first + np.arange(1.0, len(p) + 1.0))
-        if rule.rule == STEP_DOWN:
+        if rule.steps == "down":
             if not fine.all():
                 stop = int(np.argmin(fine))
                 return float(p[stop - 1]) if stop else _last_below(chunks, low)
         elif fine.any():
             return float(p[np.flatnonzero(fine)[-1]])
-    return _last_below(chunks, edges[-1]) if rule.rule == STEP_DOWN else -1.0
+    return _last_below(chunks, edges[-1]) if rule.steps == "down" else -1.0
 
 
 def _candidates(rule: Correction, alpha: float, m: int, edges: Floats, below: Ints, counts: Ints) -> Iterator[int]:
     """The bins that may decide: of step-up from the largest p-values down, of step-down from the smallest up."""
     filled = np.flatnonzero(counts)
-    if rule.rule == STEP_DOWN:
+    if rule.steps == "down":
         critical = rule.critical(alpha, m, (below[filled] + 1).astype(np.float64))
         yield from filled[edges[filled + 1] > critical].tolist()
     else:

@@ -107,13 +107,13 @@ class Method:
 
 
 def _swap(tests: PairTests) -> Outcome:
-    """Hoeffding's p-value of the paper's U (METHOD 2)."""
+    """Hoeffding's p-value of the paper's U."""
     pvalue = hoeffding_pvalue(tests.swap.statistic, tests.swap.n // 2, tests.tau)
     return Outcome(tests.swap.statistic, pvalue, _apart_or_groups(tests))
 
 
 def _swap_exact(tests: PairTests) -> Outcome:
-    """The exact p-value of the same U (METHOD 6)."""
+    """The exact p-value of the same U."""
     return Outcome(tests.swap.statistic, tests.swap.pvalue, _apart_or_groups(tests))
 
 
@@ -123,18 +123,18 @@ def _apart_or_groups(tests: PairTests) -> NDArray[np.bool_]:
 
 
 def _paired(tests: PairTests) -> Outcome:
-    """Each sample against its own swap (METHOD 7)."""
+    """Each sample against its own swap."""
     found = tests.target.paired_swap_test(tests.pairs, tau=tests.tau, rng=tests.seed, threads=tests.threads)
     return Outcome(found.statistic, found.pvalue, found.n_ties < found.n)
 
 
 def _contrast(tests: PairTests) -> Outcome:
-    """The signed-rank test of the contrast score (METHOD 8)."""
+    """The signed-rank test of the contrast score."""
     return Outcome(tests.contrast.statistic, tests.contrast.pvalue, tests.apart)
 
 
 def _scores(tests: PairTests) -> tuple[Floats, Floats]:
-    """T of one half of the rows, untouched, and of the other half, swapped (METHOD 2)."""
+    """T of one half of the rows, untouched, and of the other half, swapped."""
     target = tests.target
     rows = halves(len(target.sample.y), tests.order, tests.seed)
     comparison = Comparison(target.sample, target.score, halves=rows, f=target.f)
@@ -142,7 +142,7 @@ def _scores(tests: PairTests) -> tuple[Floats, Floats]:
 
 
 def _differences(tests: PairTests) -> tuple[Floats, Floats]:
-    """D = T(x, y) − T(swap(x), y) of the rows that the swap changes, and −D (METHOD 7)."""
+    """D = T(x, y) − T(swap(x), y) of the rows that the swap changes, and −D."""
     target, pair = tests.target, tests.pairs[0]
     difference = Comparison(target.sample, target.score, f=target.f).differences(pair)
     difference = difference[target.score.shift(target.sample.x, pair) != 0.0]
@@ -150,7 +150,7 @@ def _differences(tests: PairTests) -> tuple[Floats, Floats]:
 
 
 def _residuals(tests: PairTests) -> tuple[Floats, Floats]:
-    """r of the rows with i and without j, and of the reverse (METHOD 8)."""
+    """r of the rows with i and without j, and of the reverse."""
     target = tests.target
     return residuals_of(target.sample, target.score, target.f, tests.pairs[0])
 

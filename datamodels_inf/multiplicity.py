@@ -1,4 +1,4 @@
-"""CORRECTIONS: everything that is to be known of a correction for many tests, in one entry of one table (METHOD 14).
+"""CORRECTIONS: everything that is to be known of a correction for many tests, in one entry of one table.
 
 p-values are adjusted by statsmodels where it has the correction. A new one is its functions and an entry
 (docs/adding.md).
@@ -29,7 +29,8 @@ class Correction:
 
     controls: the false discovery rate, or the chance of any false discovery. dependence: when it does.
     adjust(p, m): adjusted p-values, of which those ≤ α are findings; hypotheses beyond `p` have p = 1.
-    critical(α, m, k): what the k-th smallest p-value is held against. rule: how, in words.
+    critical(α, m, k): what the k-th smallest p-value is held against. steps: "up", the findings are the p-values up to
+    the last on or under it; "down", those before the first above it. rule: the same in words.
     selected(α, m, R): p*; intervals at level 1 − p* make up for the selection of R findings (`selected_confidence`).
     selected_formula: 1 − p* in words. selected_condition: when these intervals keep their promise, empty for always.
     """
@@ -40,6 +41,7 @@ class Correction:
     dependence: str
     adjust: Callable[[Floats, int], Floats]
     critical: Callable[[float, int, Floats], Floats]
+    steps: Literal["up", "down"]
     rule: str
     selected: Callable[[float, int, int], float]
     selected_formula: str
@@ -82,6 +84,7 @@ CORRECTIONS: dict[str, Correction] = {
             "however the tests depend on each other",
             _by_statsmodels("fdr_by", lambda m: m * harmonic(m)),
             lambda alpha, m, k: np.asarray(alpha * k / (m * harmonic(m))),
+            "up",
             STEP_UP,
             lambda alpha, m, found: alpha * (found / m) / harmonic(m),
             "1 − α·R/(m·H_m) for R findings among m tests, H_m = 1 + ½ + … + 1/m",
@@ -93,6 +96,7 @@ CORRECTIONS: dict[str, Correction] = {
             "for independent or positively dependent tests",
             _by_statsmodels("fdr_bh", float),
             lambda alpha, m, k: np.asarray(alpha * k / m),
+            "up",
             STEP_UP,
             lambda alpha, m, found: alpha * found / m,
             "1 − α·R/m for R findings among m tests",
@@ -105,6 +109,7 @@ CORRECTIONS: dict[str, Correction] = {
             "however the tests depend on each other",
             _holm,
             lambda alpha, m, k: np.asarray(alpha / (m - k + 1.0)),
+            "down",
             STEP_DOWN,
             lambda alpha, m, found: alpha * (1.0 / m),
             "1 − α/m for each of m tests",
@@ -116,6 +121,7 @@ CORRECTIONS: dict[str, Correction] = {
             "however the tests depend on each other",
             _by_statsmodels("bonferroni", float),
             lambda alpha, m, k: np.full(np.shape(k), alpha / m),
+            "up",
             SINGLE_STEP,
             lambda alpha, m, found: alpha * (1.0 / m),
             "1 − α/m for each of m tests",

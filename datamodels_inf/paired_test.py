@@ -1,4 +1,4 @@
-"""The paired swap test (METHOD 7): each sample is compared with its own swap, so all n samples carry information.
+"""The paired swap test: each sample is compared with its own swap, so all n samples carry information.
 
 D = T(x, y) − T(swap(x), y) changes sign when x is swapped, hence
 

@@ -1,4 +1,4 @@
-"""How many held-out models a study needs, and what a given number can find (METHOD 4), for every method of METHODS.
+"""How many held-out models a study needs, and what a given number can find, for every method of METHODS.
 
 Margins are taken as y = b + xᵀθ* + N(0, noise²), a share `proportion` of the training set in each mask, and θ̂ = θ*: a
 bound on what a good fit reaches. With c = |Δ|/noise and q = 2·proportion·(1 − proportion), the chance that a mask holds

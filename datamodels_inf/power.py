@@ -1,4 +1,4 @@
-"""Power (METHOD 4): the area under the ordinal dominance curve, exact binomial power, and how many models are needed.
+"""Power: the area under the ordinal dominance curve, exact binomial power, and how many models are needed.
 
 The unpaired test rejects when π = P(T(X¹,Y¹) ≥ T(X²_swap,Y²)) is far from ½; the paired test when P(D > 0 | D ≠ 0) is.
 Given that probability, the number of wins is binomial and the power a binomial sum.

@@ -20,7 +20,7 @@ def hoeffding_pvalue(statistic: Floats, samples: int, shift: float) -> Floats:
 
 
 def binomial_pvalue(wins: Ints, trials: Ints | int, shift: float) -> Floats:
-    """P(B ≥ h/2 + c) + P(B ≤ h/2 − c) with B ~ Bin(h, ½ + shift) and c = |K − h/2| (METHOD 6), at most 1.
+    """P(B ≥ h/2 + c) + P(B ≤ h/2 − c) with B ~ Bin(h, ½ + shift) and c = |K − h/2|, at most 1.
 
     Valid for every K ~ Bin(h, π) with |π − ½| ≤ shift, since the two-sided tail grows with |π − ½|.
     """

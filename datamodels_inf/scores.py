@@ -1,4 +1,4 @@
-"""Scores T(x, y) that know how a swap changes them (METHOD 2).
+"""Scores T(x, y) that know how a swap changes them.
 
 All three see x only through the linear predictor f = xᵀθ̂, and a swap of i and j is a rank-one change of it,
 

@@ -1,4 +1,4 @@
-"""The paper's synthetic experiments (METHOD 5), with every test of this package beside the paper's own.
+"""The paper's synthetic experiments, with every test of this package beside the paper's own.
 
 All have d = 10 features and look at all 45 pairs:
 

@@ -1,4 +1,4 @@
-"""The paper's closeness-of-influence swap test (METHOD 2), with Hoeffding's and the exact p-value (METHOD 6)."""
+"""The paper's closeness-of-influence swap test, with Hoeffding's and the exact p-value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""τ_X, the shift that the swap itself causes in X (METHOD 3 and 11): a bound for Gaussians, a look at real features.
+"""τ_X, the shift that the swap itself causes in X: a bound for Gaussians, a look at real features.
 
 Whether masks are exchangeable, so that τ_X = 0, is the question of `datamodels_inf.exchangeability`.
 """

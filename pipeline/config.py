@@ -161,14 +161,10 @@ class Test(Section):
             if given and self.design not in designs:
                 allowed = " or ".join(f"'{design}'" for design in designs)
                 raise ValueError(f"test.{name} is for test.design {allowed}, but test.design is '{self.design}'")
-        if self.design == "list" and self.file is None:
-            raise ValueError("test.file must name a CSV file of i, j, target when test.design is 'list'")
-        if self.design == "grid" and len(self.images) < 2:
-            raise ValueError("test.images must list at least two images when test.design is 'grid'")
-        if len(set(self.versus)) < len(self.versus):
-            raise ValueError("test.versus must not name a comparison twice")
-        if self.versus == ["helpers"] and self.k == 1:
-            raise ValueError("test.k must be at least 2 when test.versus is only 'helpers'")
+        design = DESIGNS[self.design]
+        problem = design.problem({name: getattr(self, name) for name in design.settings})
+        if problem:
+            raise ValueError(problem)
         return self
 
     @model_validator(mode="after")

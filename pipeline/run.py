@@ -57,18 +57,20 @@ class Pipeline:
             yield stage.name, spec
 
     def run(self, last: str) -> Result:
-        """Run or find every stage up to `last`; publish the report if that is the last one."""
+        """Run or find `last` and every stage that it needs; publish its files if that is what it is for."""
         make_folder(self.store.root, "--store")
-        if last == "report":
+        if STAGES[last].published:
             make_folder(self.reports, "--reports")
+        needed = _needed(last)
         with self.store.locked(self.say):
             results: dict[str, Result] = {}
             for name, spec in self.specs():
-                results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
+                if name in needed:
+                    results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
                 if name == last:
                     break
-            if last == "report":
-                self._publish(results["report"])
+            if STAGES[last].published:
+                self._publish(results[last])
         return results[last]
 
     def finished(self, names: Iterable[str], command: str) -> dict[str, Result]:
@@ -138,6 +140,11 @@ class Pipeline:
         with whole_file(listed) as temporary:
             temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
         self.say(f"{'':<9} report   {home / 'index.html'}")
+
+
+def _needed(last: str) -> set[str]:
+    """A stage with its inputs, their inputs, and so on."""
+    return {last}.union(*(_needed(name) for name in STAGES[last].inputs))
 
 
 def describe(result: Result) -> str:

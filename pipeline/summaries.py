@@ -92,18 +92,15 @@ class CalibrationSummary(BaseModel):
     r2_after: tuple[float | None, ...]
 
 
-class FitSummary(Summary):
-    """coding: what the weights multiplied in the file, with the errors that decided it and on how many models; "mask"
+class FitOrigin(Summary):
+    """Where datamodels come from.
+
+    coding: what the weights multiplied in the file, with the errors that decided it and on how many models; "mask"
     where they were fitted here. gap_…: relative duality gaps, where they were. n_lambda_at_end: targets whose best λ
     is the smallest tried.
     """
 
     coding: Literal["mask", "signed"]
-    n_targets: int
-    r2_median: float | None
-    spearman_median: float | None
-    n_nonzero_median: float
-    quality: TargetQuality
     gap_tolerance: float | None = None
     gap_max: float | None = None
     gap_max_on_paths: float | None = None
@@ -114,6 +111,16 @@ class FitSummary(Summary):
     coding_rows: int | None = None
     calibration: CalibrationSummary | None = None
     n_constant_scores: int | None = None
+
+
+class FitSummary(FitOrigin):
+    """How well they predict held-out margins, beside where they come from."""
+
+    n_targets: int
+    r2_median: float | None
+    spearman_median: float | None
+    n_nonzero_median: float
+    quality: TargetQuality
 
     def describe(self) -> str:
         """How many targets, and the median R² on held-out models."""

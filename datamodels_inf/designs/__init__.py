@@ -37,15 +37,23 @@ class Request:
     listed: Callable[[], Pairs]
 
 
+def _no_problem(settings: Mapping[str, Any]) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Design:
-    """settings: what it takes, by name. targets: those of a class, those that are chosen, or those of its list."""
+    """settings: what it takes, by name. targets: those of a class, those that are chosen, or those of its list.
+
+    draw: the pairs. problem: what is wrong with its settings, by their names in `[test]`; empty if nothing is.
+    """
 
     name: str
     title: str
     settings: tuple[str, ...]
     targets: Targets
     draw: Callable[[Request], Pairs]
+    problem: Callable[[Mapping[str, Any]], str] = _no_problem
 
 
 def _paper(request: Request, name: Literal["paper", "paper-unordered"]) -> Pairs:
@@ -61,8 +69,26 @@ def _top(request: Request) -> Pairs:
     return top_pairs(request.weights(), request.targets, seed=request.seed, **options)
 
 
+def _top_problem(settings: Mapping[str, Any]) -> str:
+    if len(set(settings["versus"])) < len(settings["versus"]):
+        return "test.versus must not name a comparison twice"
+    if settings["versus"] == ["helpers"] and settings["k"] == 1:
+        return "test.k must be at least 2 when test.versus is only 'helpers'"
+    return ""
+
+
 def _grid(request: Request) -> Pairs:
     return grid_pairs(request.images(), request.targets)
+
+
+def _grid_problem(settings: Mapping[str, Any]) -> str:
+    few = len(settings["images"]) < 2
+    return "test.images must list at least two images when test.design is 'grid'" if few else ""
+
+
+def _list_problem(settings: Mapping[str, Any]) -> str:
+    missing = settings["file"] is None
+    return "test.file must name a CSV file of i, j, target when test.design is 'list'" if missing else ""
 
 
 DESIGNS: dict[str, Design] = {
@@ -82,8 +108,9 @@ DESIGNS: dict[str, Design] = {
             ("targets", "k", "versus", "random_partners"),
             "chosen",
             _top,
+            _top_problem,
         ),
-        Design("list", "a list of tests", ("file",), "listed", lambda request: request.listed()),
-        Design("grid", "given images × given targets", ("targets", "images"), "chosen", _grid),
+        Design("list", "a list of tests", ("file",), "listed", lambda request: request.listed(), _list_problem),
+        Design("grid", "given images × given targets", ("targets", "images"), "chosen", _grid, _grid_problem),
     )
 }

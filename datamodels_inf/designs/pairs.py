@@ -1,6 +1,6 @@
 """Designs: which tests to make, as arrays, for one test or for millions.
 
-A test is (I, J, target): two training images, or two disjoint groups of them of equal size (METHOD 9). A design is
+A test is (I, J, target): two training images, or two disjoint groups of them of equal size. A design is
 chosen before the held-out rows are looked at: by a seed, by hand, or by θ̂, which comes from other rows.
 """
 

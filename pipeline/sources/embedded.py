@@ -1,4 +1,4 @@
-"""The embedded set: 14,000 models of scikit-learn's digits, which every installation has."""
+"""The embedded set: 12,000 models of scikit-learn's digits, which every installation has."""
 
 from __future__ import annotations
 

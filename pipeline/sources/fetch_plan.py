@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.fetch import Need
-from pipeline.sources.remote.mirror import Mirror, Rows
-from pipeline.sources.remote.npy import Header, read_header
-from pipeline.sources.remote.objects import RemoteObject, retry_identify
+from pipeline.remote.fetch import Need
+from pipeline.remote.mirror import Mirror, Rows
+from pipeline.remote.npy import Header, read_header
+from pipeline.remote.objects import RemoteObject, retry_identify
 from pipeline.sources.row_split import split_rows
 from pipeline.store.files import human_bytes
 from pipeline.summaries import Interval

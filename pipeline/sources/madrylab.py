@@ -1,4 +1,4 @@
-"""MadryLab's released data: an S3 bucket whose requester pays (DATA.md)."""
+"""MadryLab's released data: an S3 bucket whose requester pays (docs/data.md)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def _bring(run: Run) -> Arrived:
 
 
 def _remotes(config: Config) -> Remotes:
+    from pipeline.remote.fetch import CONNECTIONS
+    from pipeline.remote.s3 import Place, S3Object, make_client
     from pipeline.sources.fetch_plan import Remotes
-    from pipeline.sources.remote.fetch import CONNECTIONS
-    from pipeline.sources.remote.s3 import Place, S3Object, make_client
 
     source = config.source
     place = Place(source.bucket, source.endpoint_url, source.region)

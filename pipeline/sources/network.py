@@ -16,12 +16,12 @@ import numpy as np
 
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.progress import progress_bar
+from pipeline.remote.failures import RemoteError
+from pipeline.remote.fetch import fetch_missing
 from pipeline.sources.array_files import Files, copy_files
 from pipeline.sources.base import Arrived
 from pipeline.sources.equal_masks import CHUNK_ROWS
 from pipeline.sources.fetch_plan import Plan, PlannedRows, Remotes, make_plan, make_whole_plan
-from pipeline.sources.remote.failures import RemoteError
-from pipeline.sources.remote.fetch import fetch_missing
 from pipeline.sources.row_split import refuse_empty
 from pipeline.store.files import file_digest
 from pipeline.summaries import DownloadSummary

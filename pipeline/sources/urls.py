@@ -28,8 +28,8 @@ def _bring(run: Run) -> Arrived:
 
 
 def _remotes(config: Config) -> Remotes:
+    from pipeline.remote.http import HttpObject
     from pipeline.sources.fetch_plan import Remotes
-    from pipeline.sources.remote.http import HttpObject
 
     source = config.source
     assert source.masks_url is not None and source.margins_url is not None  # The configuration asks for them.

@@ -69,7 +69,8 @@ class Stage(Generic[S]):
     version: raised when its results change. inputs: the stages it reads, as far as they are wanted. summary: the type
     of what it says of its result. run: fills a folder and says it. left_out: which settings do not enter its key, as
     "section" (the stage reads none of it) or "section.name", each with the reason. instead: what enters in their place,
-    such as the content of a file for its path. wanted: whether a configuration has this stage at all.
+    such as the content of a file for its path. wanted: whether a configuration has this stage at all. published: its
+    files are copied to where the user looks for reports.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Stage(Generic[S]):
     left_out: Callable[[Config], Mapping[str, str]]
     instead: Callable[[Config], dict[str, Any]] = _nothing
     wanted: Callable[[Config], bool] = _always
+    published: bool = False
 
     def settings(self, config: Config) -> dict[str, Any]:
         """What its key depends on, beside its version and inputs: all settings that are not left out.

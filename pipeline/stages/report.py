@@ -283,4 +283,4 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
 
 
 INPUTS = ("download", "fit", "test", "atlas", "influence", "features", "robustness")
-STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out)
+STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)

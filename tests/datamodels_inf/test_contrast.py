@@ -70,7 +70,7 @@ def test_swapping_negates_the_effect():
 
 
 def test_power_where_the_squared_residual_is_blind():
-    """θ̂ = 0 everywhere: the squared residual sees only ties, the contrast sees the effect (METHOD 8)."""
+    """θ̂ = 0 everywhere: the squared residual sees only ties, the contrast sees the effect."""
     x, y, _ = sample(3, n=4000)
     y += 1.5 * x[:, 0]
     theta = np.zeros(15)

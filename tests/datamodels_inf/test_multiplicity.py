@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import adjust_pvalues
-from datamodels_inf.multiplicity import critical_values, harmonic, selected_confidence, threshold
+from datamodels_inf.multiplicity import CORRECTIONS, critical_values, harmonic, selected_confidence, threshold
 
 
 def step_up(p, alpha, weight):
@@ -33,7 +33,7 @@ def test_rejections_are_those_of_the_definitions(alpha, seed):
 
 
 def test_the_papers_arithmetic():
-    """METHOD 10: three p-values of 5e-5 are discoveries among 1100 tests, but not among 2000."""
+    """Three p-values of 5e-5 are discoveries among 1100 tests, but not among 2000."""
     p = np.concatenate([[5e-5] * 3, np.linspace(0.1, 1, 1997)])
     assert (adjust_pvalues(p) <= 0.2).sum() == 0
     assert (adjust_pvalues(p[:1100]) <= 0.2).sum() == 3
@@ -71,7 +71,7 @@ def test_empty_and_all_nan():
     ([-0.1], "by", "`p` must lie between 0 and 1"),
     ([[0.5]], "by", "`p` must be a vector"),
     (["0.5"], "by", "`p` must hold real numbers"),
-    ([0.5], "sidak", "`method` must be one of 'by', 'bh', 'holm', 'bonferroni'"),
+    ([0.5], "sidak", f"`method` must be one of {', '.join(map(repr, CORRECTIONS))}"),
 ])  # fmt: skip
 def test_bad_input(p, method, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -100,7 +100,7 @@ def test_corrected_condition_holds_and_the_printed_one_fails(n, beta):
 
 
 def test_the_numbers_of_the_erratum():
-    """METHOD 10: at n = 1000, β = 0.1 the printed term is 9e-5, the right one 0.055."""
+    """At n = 1000, β = 0.1 the printed term is 9e-5, the right one 0.055."""
     base = sufficient_gap(1000, alpha=0.1, beta=0.1) - np.sqrt(np.log(20) / 1000)
     assert printed_gap(1000, alpha=0.1, beta=0.1) - base == pytest.approx(9e-5, rel=0.02)
     assert np.sqrt(np.log(20) / 1000) == pytest.approx(0.055, abs=5e-4)
@@ -123,7 +123,7 @@ def test_unpaired_probability_agrees_with_simulation():
 
 
 def test_methods_table_of_power():
-    """METHOD 8's table at n = 10,000, level 1e-4, contrasts 0.2 and 0.8, from the exact power."""
+    """The table at n = 10,000, level 1e-4, contrasts 0.2 and 0.8, from the exact power."""
     q = 0.5
     paired = {c: paired_power(norm.cdf(-c / 2), 10_000, 1e-4, informative=q) for c in (0.1, 0.2)}
     assert paired[0.1] == pytest.approx(0.12, abs=0.07)

@@ -78,7 +78,7 @@ def test_upper_tail_at_the_edges():
 
 
 def test_a_published_number():
-    """METHOD 6: at n = 1000, α = 0.1, Hoeffding's rule really rejects about 1.3 % of true nulls."""
+    """At n = 1000, α = 0.1, Hoeffding's rule really rejects about 1.3 % of true nulls."""
     k = np.arange(501)
     level = np.array(binomial_pmf(500, 0.5))[hoeffding_pvalue(k / 500, 500, 0.0) <= 0.1].sum()
     assert level == pytest.approx(0.0138, abs=0.0005)

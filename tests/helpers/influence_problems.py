@@ -8,7 +8,7 @@ LAWS = ("half", "tenth", "most", "coins")
 
 
 def naive(x, y, theta, bias):
-    """METHOD 12, line by line: (Δ̂, SE) of every image."""
+    """The formula, line by line: (Δ̂, SE) of every image."""
     n, d = x.shape
     x, size = x.astype(float), x.sum(axis=1)
     e = y - bias - x @ theta

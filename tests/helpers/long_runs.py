@@ -6,7 +6,7 @@ LONGEST = (
     "validity/test_hard_nulls.py",
     "pipeline/report/output/test_page_in_browser.py",
     "pipeline/commands/test_training_job.py",
-    "pipeline/sources/remote/test_fetch.py",
+    "pipeline/remote/test_fetch.py",
     "pipeline/commands/test_simulate.py",
     "pipeline/commands/test_train.py",
     "pipeline/test_run_stopped.py",

@@ -48,7 +48,7 @@ def binomial_pmf(n, p):
 
 
 def naive_exact_pvalue(k, h, shift):
-    """METHOD 6, summed term by term."""
+    """The definition, summed term by term."""
     c = abs(k - h / 2)
     pmf = binomial_pmf(h, 0.5 + shift)
     return min(
@@ -57,7 +57,7 @@ def naive_exact_pvalue(k, h, shift):
 
 
 def broken_pvalue(x, y, i, j, score, shift):
-    """The test with the mistake that METHOD 2 warns of: a tie always counts as a win."""
+    """The test with the mistake that is easily made: a tie always counts as a win."""
     wins, ties = naive_swap_counts(x, y, i, j, score)
     return naive_exact_pvalue(wins + ties, len(y) // 2, shift)
 
@@ -75,7 +75,7 @@ def naive_residuals(x, y, i, j, theta, bias):
 
 
 def naive_contrast(x, y, i, j, theta, bias=0.0, confidence=0.95):
-    """(estimate, low, high, pvalue, statistic, n_informative) by the definitions of METHOD 8."""
+    """(estimate, low, high, pvalue, statistic, n_informative) by their definitions."""
     a, b = naive_residuals(x, y, i, j, theta, bias)
     d = np.concatenate([a, -b])
     share = float(np.mean((np.sign(d) + 1) / 2)) if d.size else 0.5

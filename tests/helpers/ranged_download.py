@@ -6,12 +6,12 @@ import time
 import numpy as np
 from released_bucket import npy
 
-from pipeline.sources.remote.fetch import Need, fetch_missing
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.mirror import Mirror, Rows
-from pipeline.sources.remote.npy import read_header
-from pipeline.sources.remote.objects import retry_identify
-from pipeline.sources.remote.s3 import Place, S3Object, make_client
+from pipeline.remote.fetch import Need, fetch_missing
+from pipeline.remote.http import HttpObject
+from pipeline.remote.mirror import Mirror, Rows
+from pipeline.remote.npy import read_header
+from pipeline.remote.objects import retry_identify
+from pipeline.remote.s3 import Place, S3Object, make_client
 
 CONTENT = npy(np.random.default_rng(1).random((600, 1000)) < 0.5)
 

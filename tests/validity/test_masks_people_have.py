@@ -1,4 +1,4 @@
-"""Masks as people really have them (METHOD 11), each through the real stages: without the check the tests break their
+"""Masks as people really have them, each through the real stages: without the check the tests break their
 level on images of no influence; with it the level is kept."""
 
 import numpy as np

@@ -85,7 +85,7 @@ def boundary_unpaired(rng, signs, groups, tau=TAU):
 
 
 def boundary_paired(rng, signs, groups, tau=TAU):
-    """y = s with probability ½ + τ/2, else −s; T = s·y: P(D > 0) − P(D < 0) = τ, METHOD 7's tight case."""
+    """y = s with probability ½ + τ/2, else −s; T = s·y: P(D > 0) − P(D < 0) = τ, the tight case."""
     x, s = signs(rng, groups)
     return x, np.where(rng.random(N) < 0.5 + tau / 2, s, -s), signed_score(groups)
 
@@ -173,7 +173,7 @@ def test_exact_tests_are_not_needlessly_conservative(law):
 
 
 def test_paired_bound_is_attained():
-    """On METHOD 7's law U is binomial at the edge of the null, so the rate is that of the binomial tail itself."""
+    """On that law U is binomial at the edge of the null, so the rate is that of the binomial tail itself."""
     law = partial(boundary_paired, signs=sign_of_masks, groups=False)
     count = rejections(runner(paired_swap_test, "exact", SINGLE, tau=TAU), law)
     k = np.arange(N + 1)

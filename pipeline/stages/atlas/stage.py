@@ -32,15 +32,16 @@ def left_out(config: Config) -> dict[str, str]:
     return {
         "source": "the key of the download stage holds it",
         "fit": "the key of the fit stage holds it",
-        "test": "only which targets the design can ask for, and that enters below; the rest may refuse, not change",
+        "test": "only which targets the design can ask for and which masks are allowed, and that enters below",
         "atlas.family": "decides what is a finding, in the stage influence",
         **dict.fromkeys(("robustness", "report"), "the estimates do not depend on it"),
     }
 
 
 def instead(config: Config) -> dict[str, object]:
-    """The targets of the design, where these are wanted."""
-    return designs.settings_of_targets(config.test) if config.atlas.targets == "needed" else {}
+    """The targets of the design, where these are wanted; and what may refuse the masks."""
+    targets = designs.settings_of_targets(config.test) if config.atlas.targets == "needed" else {}
+    return {**targets, "test.allow_unexchangeable": config.test.allow_unexchangeable}
 
 
 def run(run: Run) -> AtlasSummary:

@@ -9,7 +9,6 @@ compressed file cannot be mapped. 50,000 images × 10,000 targets are 4 GB.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,11 +56,6 @@ class Atlas:
     def _tiles(self) -> dict[int, Singles]:
         starts = range(0, len(self.summary.targets), self.summary.tile_targets)
         return {first: np.load(self.folder / tile_name(first), mmap_mode="r") for first in starts}
-
-    def tiles(self) -> Iterator[tuple[slice, Singles, Singles]]:
-        """(which targets, estimates, standard errors), tile by tile."""
-        for first, tile in self._tiles.items():
-            yield slice(first, first + tile.shape[1]), tile[0], tile[1]
 
     def of_target(self, place: int) -> tuple[Singles, Singles]:
         """(estimates, standard errors) of all images on the `place`-th target."""

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from datamodels_inf.calibration import Calibration, calibrate
 from datamodels_inf.datamodel import Datamodel, detect_coding
+from datamodels_inf.methods import METHODS
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Data
+from pipeline.summaries import CalibrationSummary, FitOrigin
 
 CODING_ROWS = 10_000
 CODING_TARGETS = 200
@@ -28,8 +30,8 @@ NAMES = ("weight", "bias", "lam")
 
 def load_datamodel(
     config: Config, data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, dict[str, Any]]:
-    """(the datamodel of `targets` in mask coding, what the manifest says)."""
+) -> tuple[Datamodel, FitOrigin]:
+    """(the datamodel of `targets` in mask coding, where it comes from)."""
     path = config.fit.file or data.weights_file
     if path is None:
         raise BadInputError('fit.mode is "load" but the source has no weights; name a file in fit.file.')
@@ -49,7 +51,7 @@ def load_datamodel(
 
 def _decoded(
     raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, dict[str, Any]]:
+) -> tuple[Datamodel, FitOrigin]:
     """Weights that predict margins. Their coding is detected on rows that are not tested."""
     with np.errstate(over="ignore"):  # Infinity is refused below.
         weight, bias, lam = raw[0].astype(np.float32), *raw[1:]
@@ -63,16 +65,21 @@ def _decoded(
         hint = "if these are scores on a scale of their own, set fit.calibrate = true."
         raise ValueError(f"{str(error).rstrip('.')}; {hint}") from error
     datamodel = replace(datamodel, coding=report.coding).in_mask_coding()
-    facts = {"coding": report.coding, "mse_mask": report.mse_mask, "mse_signed": report.mse_signed}
-    facts["coding_rows"] = masks.n_models
+    origin = FitOrigin(
+        coding=report.coding,
+        mse_mask=report.mse_mask,
+        mse_signed=report.mse_signed,
+        mse_constant=report.constant_mse,
+        coding_rows=masks.n_models,
+    )
     if not data.fit_masks.n_models:
         say(f"{masks.n_models:,} held-out models told what the weights multiply; they are not tested")
-    return datamodel, {**facts, "mse_constant": report.constant_mse}
+    return datamodel, origin
 
 
 def _calibrated(
     raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, dict[str, Any]]:
+) -> tuple[Datamodel, FitOrigin]:
     """Scale and bias of each target by least squares on the fit rows."""
     weight, bias, lam = raw
     blocks = [slice(start, start + TARGETS_AT_ONCE) for start in range(0, len(targets), TARGETS_AT_ONCE)]
@@ -82,15 +89,22 @@ def _calibrated(
     if n_constant:
         say(
             f"{n_constant} of {len(targets)} columns of scores predict the same for every mask: their scale is 0, and "
-            "only the contrast can see their pairs"
+            f"only {_seeing()} can see their pairs"
         )
     datamodel = Datamodel((weight * found.scale).astype(np.float32), found.bias, lam)  # As small as a margin.
-    listed = {name: _digits(getattr(found, name)) for name in ("scale", "bias", "r2_before", "r2_after")}
-    return datamodel, {
-        "coding": "mask",
-        "calibration": {"targets": targets.tolist(), **listed},
-        "n_constant_scores": n_constant,
-    }
+    calibration = CalibrationSummary(
+        targets=tuple(targets.tolist()),
+        scale=_digits(found.scale),
+        bias=_digits(found.bias),
+        r2_before=_digits(found.r2_before),
+        r2_after=_digits(found.r2_after),
+    )
+    return datamodel, FitOrigin(coding="mask", calibration=calibration, n_constant_scores=n_constant)
+
+
+def _seeing() -> str:
+    """The methods that have power where two weights are equal."""
+    return " and ".join(f"the {name}" for name, method in METHODS.items() if method.sees_equal_weights)
 
 
 def read_weights(path: Path) -> Mapping[str, NDArray[Any]]:
@@ -149,6 +163,6 @@ def _check_shapes(
         raise BadInputError(f"fit.file {path} must hold lam of shape {wanted[1:]}, but it is {lam.shape}.")
 
 
-def _digits(values: NDArray[np.float64]) -> list[float | None]:
+def _digits(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     """For JSON: 6 significant digits, None for what is not finite."""
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+    return tuple(float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist())

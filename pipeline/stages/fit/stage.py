@@ -17,7 +17,7 @@ from pipeline.stages.inputs import Data, chosen_targets
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import identity, save_arrays
-from pipeline.summaries import FitSummary, TargetQuality
+from pipeline.summaries import FitOrigin, FitSummary, TargetQuality
 
 if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
@@ -69,9 +69,9 @@ def run(run: Run) -> FitSummary:
         from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
 
         batches = LassoBatches(config, data, targets, run.unfinished, run.threads, run.quiet, run.say)
-        datamodel, gap, facts = _lasso(batches)
+        datamodel, gap, origin = _lasso(batches)
     else:
-        datamodel, facts = load_datamodel(config, data, targets, run.say)
+        datamodel, origin = load_datamodel(config, data, targets, run.say)
         gap = np.full(len(targets), np.nan)
     masks, margins = data.held_out_masks, data.held_out_margins(targets)
     quality = datamodel.quality(masks, margins)
@@ -88,7 +88,7 @@ def run(run: Run) -> FitSummary:
     }
     save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
     return FitSummary(
-        **facts,
+        **origin.as_json(),
         n_targets=len(targets),
         r2_median=_median(quality.r2),
         spearman_median=_median(quality.spearman),
@@ -135,8 +135,8 @@ def _targets(config: Config, data: Data) -> NDArray[np.int64]:
     return chosen_targets(data, config.fit.targets, "fit.targets")
 
 
-def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[str, Any]]:
-    """(datamodel, duality gap of each target, what the manifest says)."""
+def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], FitOrigin]:
+    """(datamodel, duality gap of each target, where they come from)."""
     from datamodels_inf.lasso.solver import as_datamodel
 
     try:
@@ -149,14 +149,14 @@ def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], dict[
             f"{np.count_nonzero(gap > tolerance)} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
             f"up to {gap.max():.2g}: p-values stay valid, but a better fit may have more power"
         )
-    facts = {
-        "coding": "mask",
-        "gap_tolerance": tolerance,
-        "gap_max": float(gap.max()),
-        "gap_max_on_paths": max(choice.worst_gap for choice in choices),
-        "n_lambda_at_end": sum(choice.at_end for choice in choices),
-    }
-    return as_datamodel(fits, batches.data.n_train), gap, facts
+    origin = FitOrigin(
+        coding="mask",
+        gap_tolerance=tolerance,
+        gap_max=float(gap.max()),
+        gap_max_on_paths=max(choice.worst_gap for choice in choices),
+        n_lambda_at_end=sum(choice.at_end for choice in choices),
+    )
+    return as_datamodel(fits, batches.data.n_train), gap, origin
 
 
 STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead)

@@ -7,7 +7,7 @@ from released_bucket import BUCKET, KEYS, Released
 from released_layout import released
 from servers import ENVIRONMENT, s3_server
 
-import pipeline.sources.remote.objects as objects
+import pipeline.remote.objects as objects
 
 
 @pytest.fixture(autouse=True)

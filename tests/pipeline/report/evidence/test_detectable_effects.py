@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from report_content import make_content, make_masks, make_quality, make_row, make_rows
 
+from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.planning import detectable_effect, plan
 from pipeline.report.evidence.detectable_effects import POWER, detectable_of
@@ -26,9 +27,9 @@ def test_limits_are_those_of_the_planner():
     share = make_masks().report.proportion
     found = detectable_effect(1000, alpha=limits.level, power=POWER, noise=limits.noise, proportion=share)
     needed = plan(effect=limits.effect, alpha=limits.level, power=POWER, noise=limits.noise, proportion=share)
-    assert [r.method for r in limits.reaches] == ["swap", "swap-exact", "paired", "contrast"]
-    assert [r.effect for r in limits.reaches] == [found.swap, found.swap_exact, found.paired, found.contrast]
-    assert [r.models for r in limits.reaches] == [needed.swap, needed.swap_exact, needed.paired, needed.contrast]
+    assert [r.method for r in limits.reaches] == list(METHODS)
+    assert [r.effect for r in limits.reaches] == [found[name] for name in METHODS]
+    assert [r.models for r in limits.reaches] == [needed[name] for name in METHODS]
 
 
 def test_limits_with_findings_tiny_effects_and_unknown_noise():

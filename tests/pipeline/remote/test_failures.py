@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pipeline.sources.remote.failures import ChangedError, RemoteError, UnreachableError, root_reason
+from pipeline.remote.failures import ChangedError, RemoteError, UnreachableError, root_reason
 
 
 def test_the_first_cause_of_a_chain_is_told_in_the_words_of_the_system():

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from servers import ENVIRONMENT, http_server
 
-import pipeline.sources.remote.objects as objects
-from pipeline.sources.remote.answers import Version
-from pipeline.sources.remote.failures import ChangedError, RemoteError
-from pipeline.sources.remote.fetch import Need, fetch_missing
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.mirror import Mirror, Rows
-from pipeline.sources.remote.npy import first_bytes, read_header
-from pipeline.sources.remote.objects import fetch, retry_identify
-from pipeline.sources.remote.s3 import Place, S3Object, make_client
+import pipeline.remote.objects as objects
+from pipeline.remote.answers import Version
+from pipeline.remote.failures import ChangedError, RemoteError
+from pipeline.remote.fetch import Need, fetch_missing
+from pipeline.remote.http import HttpObject
+from pipeline.remote.mirror import Mirror, Rows
+from pipeline.remote.npy import first_bytes, read_header
+from pipeline.remote.objects import fetch, retry_identify
+from pipeline.remote.s3 import Place, S3Object, make_client
 
 CONTENT = bytes(range(256)) * 4
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from servers import http_server
 
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.npy import read_header
-from pipeline.sources.remote.objects import RemoteError, retry_identify
+from pipeline.remote.http import HttpObject
+from pipeline.remote.npy import read_header
+from pipeline.remote.objects import RemoteError, retry_identify
 
 
 def saved(array, version=None):

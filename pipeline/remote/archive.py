@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.sources.remote.failures import ChangedError, CutShortError, RemoteError, TransientError
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.patience import Attempts, Patience
+from pipeline.remote.failures import ChangedError, CutShortError, RemoteError, TransientError
+from pipeline.remote.http import HttpObject
+from pipeline.remote.patience import Attempts, Patience
 
 CHUNK_BYTES = 2**20
 

@@ -4,10 +4,10 @@ import pytest
 from ranged_download import CONTENT, failing, fetched, need_of, range_of
 from servers import http_server
 
-import pipeline.sources.remote.fetch as fetching
-import pipeline.sources.remote.objects as objects
-from pipeline.sources.remote.fetch import fetch_missing
-from pipeline.sources.remote.objects import RemoteError
+import pipeline.remote.fetch as fetching
+import pipeline.remote.objects as objects
+from pipeline.remote.fetch import fetch_missing
+from pipeline.remote.objects import RemoteError
 
 
 def test_http_ranges(tmp_path):

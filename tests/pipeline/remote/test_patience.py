@@ -7,12 +7,12 @@ from email.utils import format_datetime
 import pytest
 from servers import http_server
 
-import pipeline.sources.remote.objects as objects
-import pipeline.sources.remote.patience as patience
-from pipeline.sources.remote.failures import CutShortError, RemoteError, TooSlowError, TransientError, UnreachableError
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.objects import fetch, retry_identify
-from pipeline.sources.remote.patience import Attempts, Patience, persist, seconds_asked, seconds_to_wait
+import pipeline.remote.objects as objects
+import pipeline.remote.patience as patience
+from pipeline.remote.failures import CutShortError, RemoteError, TooSlowError, TransientError, UnreachableError
+from pipeline.remote.http import HttpObject
+from pipeline.remote.objects import fetch, retry_identify
+from pipeline.remote.patience import Attempts, Patience, persist, seconds_asked, seconds_to_wait
 
 CONTENT = bytes(range(256)) * 1000
 

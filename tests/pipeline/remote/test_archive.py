@@ -11,11 +11,11 @@ from contextlib import closing
 import pytest
 from servers import http_server
 
-from pipeline.sources.remote.archive import Archive, download, size_of
-from pipeline.sources.remote.failures import ChangedError, RemoteError
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.patience import Patience
-from pipeline.sources.remote.pieces import Pace
+from pipeline.remote.archive import Archive, download, size_of
+from pipeline.remote.failures import ChangedError, RemoteError
+from pipeline.remote.http import HttpObject
+from pipeline.remote.patience import Patience
+from pipeline.remote.pieces import Pace
 
 CONTENT = hashlib.shake_128(b"one").digest(300_000)
 OTHER = hashlib.shake_128(b"two").digest(300_000)
@@ -180,9 +180,9 @@ def test_progress_counts_what_is_there(tmp_path):
 CALL = """
 import sys
 from pathlib import Path
-from pipeline.sources.remote.archive import Archive, download
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.patience import Patience
+from pipeline.remote.archive import Archive, download
+from pipeline.remote.http import HttpObject
+from pipeline.remote.patience import Patience
 archive = Archive(int(sys.argv[3]), sys.argv[4])
 download(HttpObject(sys.argv[1]), Path(sys.argv[2]), archive, Patience(), lambda there: None)
 """

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.failures import ChangedError, RemoteError, TransientError, UnreachableError
-from pipeline.sources.remote.objects import PIECE, Identity
-from pipeline.sources.remote.patience import seconds_asked
-from pipeline.sources.remote.pieces import read_pieces
+from pipeline.remote.failures import ChangedError, RemoteError, TransientError, UnreachableError
+from pipeline.remote.objects import PIECE, Identity
+from pipeline.remote.patience import seconds_asked
+from pipeline.remote.pieces import read_pieces
 
 TRANSIENT_CODES = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "500", "502", "503", "504"}
 UNREACHABLE = ("EndpointConnectionError", "ConnectTimeoutError")

@@ -18,11 +18,11 @@ from real_command import COMMAND
 from released_bucket import KEYS, journal, npy
 from servers import ENVIRONMENT, http_server
 
-import pipeline.sources.remote.fetch as fetching
+import pipeline.remote.fetch as fetching
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.fetch import Need, fetch_missing
-from pipeline.sources.remote.mirror import Mirror, split
-from pipeline.sources.remote.objects import Identity
+from pipeline.remote.fetch import Need, fetch_missing
+from pipeline.remote.mirror import Mirror, split
+from pipeline.remote.objects import Identity
 
 
 def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
@@ -30,7 +30,7 @@ def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_p
 
     A kill comes a moment after so many ranges were asked for, or, with none, somewhere in the start.
     """
-    small = [*COMMAND[:2], "import pipeline.sources.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
+    small = [*COMMAND[:2], "import pipeline.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
     bucket.door.delay = 0.02
     rng = random.Random(1)
     kills = 0

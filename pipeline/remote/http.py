@@ -9,17 +9,17 @@ from dataclasses import replace
 import requests
 import urllib3
 
-from pipeline.sources.remote.answers import Answer, Version, range_start
-from pipeline.sources.remote.failures import (
+from pipeline.remote.answers import Answer, Version, range_start
+from pipeline.remote.failures import (
     ChangedError,
     NotRangedError,
     RemoteError,
     TransientError,
     UnreachableError,
 )
-from pipeline.sources.remote.objects import PIECE, Identity
-from pipeline.sources.remote.patience import seconds_asked
-from pipeline.sources.remote.pieces import PACE, Pace
+from pipeline.remote.objects import PIECE, Identity
+from pipeline.remote.patience import seconds_asked
+from pipeline.remote.pieces import PACE, Pace
 
 TIMEOUT = (10.0, 30.0)
 """Seconds to connect, and without a byte."""

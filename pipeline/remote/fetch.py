@@ -9,10 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
-from pipeline.sources.remote.failures import CutShortError, NotRangedError
-from pipeline.sources.remote.mirror import Interval, Mirror, split, telling_a_full_disk
-from pipeline.sources.remote.objects import ATTEMPTS, PIECE, RemoteObject, fetch, rows_patience
-from pipeline.sources.remote.patience import persist
+from pipeline.remote.failures import CutShortError, NotRangedError
+from pipeline.remote.mirror import Interval, Mirror, split, telling_a_full_disk
+from pipeline.remote.objects import ATTEMPTS, PIECE, RemoteObject, fetch, rows_patience
+from pipeline.remote.patience import persist
 
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from pipeline.sources.remote.failures import (
+from pipeline.remote.failures import (
     CutShortError,
     RemoteError,
     TooSlowError,

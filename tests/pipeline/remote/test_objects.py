@@ -4,10 +4,10 @@ import pytest
 from ranged_download import CONTENT, failing, need_of, status_500
 from servers import http_server
 
-import pipeline.sources.remote.objects as objects
-from pipeline.sources.remote.fetch import fetch_missing
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.objects import RemoteError, fetch, retry_identify
+import pipeline.remote.objects as objects
+from pipeline.remote.fetch import fetch_missing
+from pipeline.remote.http import HttpObject
+from pipeline.remote.objects import RemoteError, fetch, retry_identify
 
 
 def test_endless_failure_ends(tmp_path):

@@ -13,8 +13,8 @@ from real_command import call as call_alone
 from released_bucket import GOOD_MASKS, KEYS, journal
 
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.mirror import Mirror, Rows, split, subtract
-from pipeline.sources.remote.objects import Identity
+from pipeline.remote.mirror import Mirror, Rows, split, subtract
+from pipeline.remote.objects import Identity
 
 
 def test_a_changed_remote_object_is_noticed(bucket, tmp_path):
@@ -53,8 +53,8 @@ def pwrite(handle, content, place):
     return whole(handle, content[:fits], place)
 
 os.pwrite = pwrite
-import pipeline.sources.remote.fetch
-pipeline.sources.remote.fetch.RUN_BYTES = 100_000
+import pipeline.remote.fetch
+pipeline.remote.fetch.RUN_BYTES = 100_000
 """
 
 

@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pipeline.sources.remote.failures import CutShortError, NotRangedError, RemoteError
-from pipeline.sources.remote.objects import Identity, RemoteObject, fetch, rows_patience
-from pipeline.sources.remote.patience import persist
+from pipeline.remote.failures import CutShortError, NotRangedError, RemoteError
+from pipeline.remote.objects import Identity, RemoteObject, fetch, rows_patience
+from pipeline.remote.patience import persist
 
 LONGEST_HEADER = 1 << 16
 

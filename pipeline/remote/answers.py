@@ -9,7 +9,7 @@ from functools import partial
 
 import requests
 
-from pipeline.sources.remote.pieces import Pace, read_pieces
+from pipeline.remote.pieces import Pace, read_pieces
 
 
 @dataclass(frozen=True)

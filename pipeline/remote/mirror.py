@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.sources.remote.npy import read_fields
-from pipeline.sources.remote.objects import Identity
+from pipeline.remote.npy import read_fields
+from pipeline.remote.objects import Identity
 from pipeline.store.files import human_bytes
 
 Interval: TypeAlias = tuple[int, int]

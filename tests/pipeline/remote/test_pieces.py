@@ -5,12 +5,12 @@ import time
 import pytest
 from servers import http_server
 
-import pipeline.sources.remote.http as http
-import pipeline.sources.remote.objects as objects
-from pipeline.sources.remote.failures import CutShortError, RemoteError, TooSlowError, TransientError
-from pipeline.sources.remote.http import HttpObject
-from pipeline.sources.remote.objects import fetch
-from pipeline.sources.remote.pieces import Pace, read_pieces
+import pipeline.remote.http as http
+import pipeline.remote.objects as objects
+from pipeline.remote.failures import CutShortError, RemoteError, TooSlowError, TransientError
+from pipeline.remote.http import HttpObject
+from pipeline.remote.objects import fetch
+from pipeline.remote.pieces import Pace, read_pieces
 
 CONTENT = bytes(range(250)) * 400
 PACE = Pace(slowest=50_000, window=0.2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import urllib3
 
-from pipeline.sources.remote.failures import CutShortError, TooSlowError, TransientError
+from pipeline.remote.failures import CutShortError, TooSlowError, TransientError
 
 
 @dataclass(frozen=True)

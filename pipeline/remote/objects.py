@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline.sources.remote.failures import CutShortError, RemoteError, TransientError
-from pipeline.sources.remote.patience import Attempts, Patience, persist
+from pipeline.remote.failures import CutShortError, RemoteError, TransientError
+from pipeline.remote.patience import Attempts, Patience, persist
 
 PIECE = 1 << 22
 """What is read, packed and written at a time: with smaller pieces threads wait more often for each other."""
