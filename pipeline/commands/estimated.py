@@ -23,6 +23,7 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, finding_level, one_of
 from pipeline.run import Pipeline
+from pipeline.stages.atlas.stage import STRATIFIED
 from pipeline.stages.atlas.tiles import Atlas, Singles
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test.image_references import ImageFinder
@@ -115,7 +116,10 @@ class Estimated:
             raise BadInputError(NO_ATLAS)
         found = pipeline.finished(NEEDED, command)
         data, fitted = Data.of(found["download"]), Fitted.of(found["fit"])
-        return cls(pipeline.config, data, fitted, Atlas.of(found["atlas"]), found["influence"])
+        atlas = Atlas.of(found["atlas"])
+        if not atlas.summary.targets:
+            raise BadInputError(f"the atlas is empty: {STRATIFIED}.")
+        return cls(pipeline.config, data, fitted, atlas, found["influence"])
 
     @cached_property
     def summary(self) -> InfluenceSummary:

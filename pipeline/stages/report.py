@@ -137,6 +137,8 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
     if "influence" not in run.inputs:
         return None
     atlas, summary = Atlas.of(run.inputs["atlas"]), read_summary(run.inputs["influence"], InfluenceSummary)
+    if not atlas.summary.targets:
+        return None
     with np.load(run.inputs["influence"].folder / "findings.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
 

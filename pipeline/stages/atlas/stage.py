@@ -25,6 +25,10 @@ from pipeline.store.files import file_digest, whole_file
 from pipeline.summaries import AtlasSummary
 
 VERSION = 2
+STRATIFIED = (
+    "the masks are stratified by class, so that an image can only be compared with others of its class, not with an "
+    "average image"
+)
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -48,12 +52,10 @@ def run(run: Run) -> AtlasSummary:
     """Write the tiles."""
     config, data, fitted = run.config, run.data, run.fitted
     masks = check_premise(config, data)
-    if masks.law == "stratified" and not config.test.allow_unexchangeable:
-        raise BadInputError(
-            "the masks are stratified by class, so that an image can only be compared with others of its class, not "
-            "with an average image: there is no atlas of them; leave out atlas.targets."
-        )
-    targets = _targets(run)
+    stratified = masks.law == "stratified" and not config.test.allow_unexchangeable
+    if stratified:
+        run.say(f"{STRATIFIED}: an empty atlas")
+    targets = np.zeros(0, np.int64) if stratified else _targets(run)
     tiles = Tiles(data, fitted, targets, run)
     with progress_bar(len(targets), "target", "atlas", run.quiet) as advance:
         tiles.make(advance)

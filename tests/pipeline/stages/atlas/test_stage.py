@@ -10,6 +10,7 @@ import pytest
 from masks_of_people import FIT_ROWS, HELD_OUT, make
 from small_atlas import ALL, TARGETS, atlas_of, pipeline, words
 
+from pipeline.commands.estimated import Estimated
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
@@ -76,13 +77,11 @@ def test_the_fit_runs_again_only_where_it_must(source, tmp_path):
     assert fit_state("fit.targets=all", "atlas.targets=[3]") == "cached"
 
 
-def test_changing_the_targets_makes_another_atlas_and_leaves_the_test_alone(source, tmp_path):
+def test_changing_the_targets_makes_another_atlas_and_no_test(source, tmp_path):
     pipeline(source, tmp_path, "fit.targets=all").run("influence")
     lines = []
     pipeline(source, tmp_path, "fit.targets=all", "atlas.targets=cat", lines=lines).run("influence")
-    assert states(lines) == {
-        "download": "cached", "fit": "cached", "test": "cached", "atlas": "running", "influence": "running",
-    }  # fmt: skip
+    assert states(lines) == {"download": "cached", "fit": "cached", "atlas": "running", "influence": "running"}
 
 
 @pytest.mark.parametrize(("wanted", "number"), [("[3, 5, 8]", 8), ("cat", 0)])
@@ -116,18 +115,21 @@ def test_bad_input_is_one_sentence(source, tmp_path, setting, sentence):
     assert "\n" not in str(refused.value)
 
 
-def test_stratified_masks_are_refused_unless_the_user_answers(tmp_path):
+def test_stratified_masks_have_no_atlas_unless_the_user_answers(tmp_path):
     make(tmp_path / "masks", "stratified")
     common = ["source.kind=files", f"source.folder={tmp_path / 'masks'}", f"source.fit_rows={FIT_ROWS}",
               f"source.labels={tmp_path / 'masks' / 'labels.npz'}", f"source.held_out_rows={HELD_OUT}",
               "fit.targets=[0, 1]", "fit.n_lambdas=3", "test.target_class=a", "test.repeats=1",
               "atlas.targets=[0, 1]"]  # fmt: skip
-    refused = Pipeline(load_config("digits", common), tmp_path / "store", tmp_path, quiet=True)
-    with pytest.raises(BadInputError, match=r"^the masks are stratified by class.* leave out atlas\.targets\.$"):
-        refused.run("atlas")
     answered = load_config("digits", [*common, "test.allow_unexchangeable=true"])
-    result = Pipeline(answered, tmp_path / "store", tmp_path, quiet=True).run("atlas")
-    assert result.summary["masks"]["law"] == "stratified"
+    result = Pipeline(answered, tmp_path / "store", tmp_path, quiet=True).run("influence")
+    assert result.summary["n_targets"] == 2
+    lines = []
+    plain = Pipeline(load_config("digits", common), tmp_path / "store", tmp_path, quiet=True, say=lines.append)
+    assert plain.run("influence").summary["n_targets"] == 0  # Not what the user answered for before.
+    assert any("the masks are stratified by class" in line and "an empty atlas" in line for line in lines)
+    with pytest.raises(BadInputError, match="the atlas is empty: the masks are stratified by class"):
+        Estimated.of(plain, "run")
 
 
 def test_threads_and_the_size_of_tiles_change_no_number(source, tmp_path, atlas, monkeypatch):
