@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel, Masks
 from datamodels_inf.influence import MaskLaw, centred, influence_pvalue
+from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, some_of
 from datamodels_inf.internal.threads import in_threads
 from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers
@@ -28,17 +29,23 @@ GB = 10**9
 
 @dataclass(frozen=True, eq=False)
 class AtlasTile:
-    """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k]."""
+    """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k].
+
+    tails: of each target, as in `Influence`; empty where none is needed.
+    """
 
     targets: range
     estimate: Floats
     standard_error: Floats
     n: int
+    tails: tuple[Tail, ...] = ()
 
     @property
     def pvalue(self) -> Floats:
         """As in `Influence`."""
-        return influence_pvalue(self.estimate, self.standard_error, self.n)
+        tails = self.tails or [None] * len(self.targets)
+        rows = zip(self.estimate, self.standard_error, tails, strict=True)
+        return np.stack([influence_pvalue(estimate, error, self.n, tail) for estimate, error, tail in rows])
 
 
 def influence_atlas(
@@ -105,6 +112,7 @@ class AtlasMaker:
             raise ValueError(f"`margins` must be finite, but those of target {some_of(wrong + targets.start)} are not.")
         coded = datamodel.in_mask_coding()
         estimate, error = np.empty((2, len(targets), d))
+        tails: list[Tail | None] = [None] * len(targets)
 
         def block(first: int) -> None:
             some = slice(first, min(first + BLOCK, len(targets)))
@@ -114,7 +122,8 @@ class AtlasMaker:
             sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
             found = self.law.estimates(e, self.known, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
+            tails[some] = [self.law.tail(row) for row in e]
             progress(len(e))
 
         in_threads(block, range(0, len(targets), BLOCK), self.threads)
-        return AtlasTile(targets, estimate, error, n)
+        return AtlasTile(targets, estimate, error, n, tuple(tail for tail in tails if tail is not None))

@@ -90,7 +90,7 @@ def _differences(
     known = np.isfinite(found.standard_error)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = difference * law.kappa / np.sqrt(variance / n)
-    ratio[~(known[some, None] & known) | np.isnan(ratio)] = 0.0
+    ratio[~(known[some, None] & known) | (variance == 0.0)] = 0.0  # Two images that no model tells apart, say.
     ratio[np.arange(len(some)), some] = 0.0
     return ratio
 

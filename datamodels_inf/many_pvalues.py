@@ -51,6 +51,8 @@ def find_among_many(chunks: Chunks, m: int, *, correction: str = "by", alpha: fl
     rule = CORRECTIONS[correction]
     edges = np.concatenate([[-1.0, 0.0], np.geomspace(SMALLEST, 1.0, BINS)])
     limit = _search(chunks, rule, alpha, m, edges, 0)
+    if limit is None:  # No p-value of a step-up correction is on its line, or all of a step-down one are.
+        limit = _last_below(chunks, 1.0) if rule.steps == "down" else -1.0
     found = sum(int(np.count_nonzero(p <= limit)) for p in chunks()) if limit >= 0.0 else 0
     return ManyFindings(limit, found, m)
 
@@ -60,8 +62,8 @@ def largest_critical(correction: str, alpha: float, m: int) -> float:
     return float(CORRECTIONS[correction].critical(alpha, m, np.array([float(m)]))[0])
 
 
-def _search(chunks: Chunks, rule: Correction, alpha: float, m: int, edges: Floats, before: int) -> float:
-    """The largest p-value that is a finding, −1 if there is none in these bins; `before` p-values are below them."""
+def _search(chunks: Chunks, rule: Correction, alpha: float, m: int, edges: Floats, before: int) -> float | None:
+    """The largest p-value that is a finding; None if these bins do not decide. `before` p-values are below them."""
     counts = np.zeros(len(edges) - 1, np.int64)
     for p in chunks():
         inside = p[(p > edges[0]) & (p <= edges[-1])]
@@ -72,7 +74,7 @@ def _search(chunks: Chunks, rule: Correction, alpha: float, m: int, edges: Float
         if counts[b] > GATHERED and high > np.nextafter(low, high):
             finer = np.unique(np.linspace(low, high, BINS))
             answer = _search(chunks, rule, alpha, m, finer, first)
-            if rule.steps == "down" or answer >= 0.0:
+            if answer is not None:
                 return answer
             continue
         p = np.sort(np.concatenate([p[(p > low) & (p <= high)] for p in chunks()]))
@@ -83,7 +85,7 @@ def _search(chunks: Chunks, rule: Correction, alpha: float, m: int, edges: Float
                 return float(p[stop - 1]) if stop else _last_below(chunks, low)
         elif fine.any():
             return float(p[np.flatnonzero(fine)[-1]])
-    return _last_below(chunks, edges[-1]) if rule.steps == "down" else -1.0
+    return None
 
 
 def _candidates(rule: Correction, alpha: float, m: int, edges: Floats, below: Ints, counts: Ints) -> Iterator[int]:

@@ -171,7 +171,7 @@ class TestSummary(Summary):
 class AtlasSummary(Summary):
     """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: tested ones.
 
-    masks: the check of the premise in full.
+    masks: the check of the premise in full. tails: whether the tails of the targets' laws are kept.
     """
 
     targets: tuple[int, ...]
@@ -179,6 +179,7 @@ class AtlasSummary(Summary):
     n_models: int
     tile_targets: int
     masks: ExchangeabilityReport
+    tails: bool = False
 
     def describe(self) -> str:
         """How many images and targets."""
@@ -186,7 +187,7 @@ class AtlasSummary(Summary):
 
 
 class InfluenceSummary(Summary):
-    """n_nonzero: weights of the datamodels that are not 0; n_stand: of these, how many are findings."""
+    """n_nonzero: weights of the datamodels that are not 0; n_stand: of these, how many are findings of the same sign."""
 
     family: str
     alpha: float

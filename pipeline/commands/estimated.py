@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
-from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.internal.checks import Floats, Ints, some_of
 from pipeline.config import Config
@@ -207,7 +206,7 @@ class Estimated:
     def _estimates(self, place: int, images: Ints) -> dict[str, NDArray[Any]]:
         """What the atlas and the stage influence say, by name, an entry for each image."""
         estimate, error = (values[images].astype(np.float64) for values in self.atlas.of_target(place))
-        pvalue = influence_pvalue(estimate, error, self.atlas.summary.n_models)
+        pvalue = self.atlas.pvalue(place, estimate, error)
         found = pvalue <= self._limit[place]
         freedom = np.full(1, self.atlas.summary.n_models - 1.0)
         level = self.level(place) if found.any() else MARGINAL
@@ -241,10 +240,11 @@ class Estimated:
         return "" if labels is None else labels.class_names[labels.target_labels[target]]
 
     def weights_of_image(self, image: int) -> tuple[int, int]:
-        """How many datamodels of the atlas give it a weight other than 0, and in how many of these it is a finding."""
-        nonzero = self.fitted.datamodel.weight[image, self.fitted.places(self.atlas.targets)] != 0
-        found = self.atlas.pvalue(*self.atlas.of_image(image)) <= self._limit
-        return int(np.count_nonzero(nonzero)), int(np.count_nonzero(nonzero & found))
+        """How many datamodels of the atlas give it a weight other than 0, and in how many of these it is a finding of its sign."""
+        theta = self.fitted.datamodel.weight[image, self.fitted.places(self.atlas.targets)]
+        estimate, error = self.atlas.of_image(image)
+        found = self.atlas.pvalues_of_image(estimate, error) <= self._limit
+        return int(np.count_nonzero(theta)), int(np.count_nonzero(found & (theta * estimate > 0)))
 
 
 def _find(option: str, finder: ImageFinder, text: str) -> int:

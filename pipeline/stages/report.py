@@ -144,13 +144,14 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
 
     def found_on(place: int, images: Ints) -> NDArray[np.bool_]:
         estimate, error = (values[images] for values in atlas.of_target(place))
-        return is_finding(atlas, estimate, error, float(arrays["limit"][place]))
+        return is_finding(atlas, place, estimate, error, float(arrays["limit"][place]))
 
     return FoundAtlas(
         targets=atlas.targets,
         of_target=atlas.of_target,
         of_image=atlas.of_image,
         is_finding=found_on,
+        pvalue=atlas.pvalue,
         **arrays,
         family=summary.family,
         alpha=summary.alpha,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
-from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.findings import MARGINAL, finding_level
 from pipeline.report.content import Gallery, Weighted
@@ -34,6 +33,7 @@ class FoundAtlas:
 
     targets: their numbers, in the order of the atlas; their places there are what is asked for below. of_target: of
     all images on the target at a place. of_image: of an image on all targets. is_finding(place, images): which are.
+    pvalue(place, estimates, standard errors).
     limit, n_found, n_nonzero, n_stand: of each target. raised, lowered: of each image. family: "target" or "all".
     warning: what spoils the p-values.
     """
@@ -42,6 +42,7 @@ class FoundAtlas:
     of_target: Callable[[int], Estimates]
     of_image: Callable[[int], Estimates]
     is_finding: Callable[[int, Ints], NDArray[np.bool_]]
+    pvalue: Callable[[int, NDArray[Any], NDArray[Any]], Floats]
     limit: Floats
     n_found: Ints
     n_nonzero: Ints
@@ -134,7 +135,7 @@ def singles_of(found: FoundAtlas, place: int, images: Ints) -> list[Single]:
     selected = np.full((2, len(images)), np.nan)
     if is_finding.any():
         selected = np.where(is_finding, effect_interval(estimate, error, freedom, found.level(place)), np.nan)
-    p = influence_pvalue(estimate, error, found.n_models)
+    p = found.pvalue(place, estimate, error)
     columns = (images, theta, estimate, error, low, high, p, is_finding, *selected)
     class_target = found.names("target", target)
     return [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
-from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.internal.checks import Ints
 from pipeline.report.content.influences import Influences, Influential, Single, TargetInfluences
 from pipeline.report.evidence.influences import FoundAtlas, singles_of
@@ -87,7 +87,8 @@ def _image(found: FoundAtlas, own: OwnClass | None, image: int) -> Influential:
 
 def _moved(found: FoundAtlas, image: int) -> tuple[Single, ...]:
     """The influences of an image that are findings, the strongest first."""
-    estimate, error = found.of_image(image)
-    places = np.flatnonzero(influence_pvalue(estimate, error, found.n_models) <= found.limit)
-    places = places[np.argsort(-np.abs(estimate[places]), kind="stable")][:STRONGEST]
-    return tuple(single for place in places.tolist() for single in singles_of(found, place, np.array([image])))
+    estimate, _ = found.of_image(image)
+    places = np.argsort(-np.abs(estimate), kind="stable")
+    moved = (place for place in places.tolist() if found.is_finding(place, np.array([image]))[0])
+    count = min(STRONGEST, int(found.raised[image] + found.lowered[image]))
+    return tuple(single for place in islice(moved, count) for single in singles_of(found, place, np.array([image])))

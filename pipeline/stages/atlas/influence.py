@@ -23,7 +23,7 @@ from pipeline.stages.inputs import Fitted
 from pipeline.store.files import save_arrays
 from pipeline.summaries import InfluenceSummary
 
-VERSION = 1
+VERSION = 2
 Advance = Callable[[float], object]
 
 
@@ -67,21 +67,21 @@ def run(run: Run) -> InfluenceSummary:
     )
 
 
-def pvalues_up_to(atlas: Atlas, estimate: Singles, error: Singles, limit: float) -> Floats:
-    """p-values, but 1 where they are larger than `limit`: most are not computed then."""
+def pvalues_up_to(atlas: Atlas, place: int, estimate: Singles, error: Singles, limit: float) -> Floats:
+    """p-values of influences on a target, but 1 where they are larger than `limit`: most are not computed then."""
     p = np.ones(estimate.shape)
     if limit < 0.0:
         return p
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = np.float32(0.999 * influence_quantile(max(limit, SMALLEST), atlas.summary.n_models))
         small = np.abs(estimate) / error >= least
-    p[small] = atlas.pvalue(estimate[small], error[small])
+    p[small] = atlas.pvalue(place, estimate[small], error[small])
     return np.where(p <= limit, p, 1.0)
 
 
-def is_finding(atlas: Atlas, estimate: Singles, error: Singles, limit: float) -> NDArray[np.bool_]:
+def is_finding(atlas: Atlas, place: int, estimate: Singles, error: Singles, limit: float) -> NDArray[np.bool_]:
     """Whether an influence is one, by the limit of its target."""
-    return np.asarray(pvalues_up_to(atlas, estimate, error, limit) <= limit)
+    return np.asarray(pvalues_up_to(atlas, place, estimate, error, limit) <= limit)
 
 
 def limits_of_targets(atlas: Atlas, test: Test, advance: Advance) -> Floats:
@@ -90,7 +90,7 @@ def limits_of_targets(atlas: Atlas, test: Test, advance: Advance) -> Floats:
     largest = largest_critical(test.correction, test.alpha, n_train)
     limits = np.empty(len(atlas.targets))
     for place in range(len(limits)):
-        p = pvalues_up_to(atlas, *atlas.of_target(place), largest)
+        p = pvalues_up_to(atlas, place, *atlas.of_target(place), largest)
         once: Chunks = partial(list, [p[p < 1.0]])
         limits[place] = find_among_many(once, n_train, correction=test.correction, alpha=test.alpha).limit
         advance(1)
@@ -104,7 +104,7 @@ def limits_over_all(atlas: Atlas, test: Test, advance: Advance) -> Floats:
 
     def chunks() -> Iterator[Floats]:
         for place in range(len(atlas.targets)):
-            p = pvalues_up_to(atlas, *atlas.of_target(place), largest)
+            p = pvalues_up_to(atlas, place, *atlas.of_target(place), largest)
             yield p[p < 1.0]
 
     found = find_among_many(chunks, m, correction=test.correction, alpha=test.alpha)
@@ -114,7 +114,7 @@ def limits_over_all(atlas: Atlas, test: Test, advance: Advance) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Of each target: n_found findings; n_nonzero weights of its datamodel, of which n_stand are findings too. Of each
+    """Of each target: n_found findings; n_nonzero weights of its datamodel, n_stand of them findings of the same sign. Of each
     image: on how many targets it is a finding that raises the margin, and that lowers it.
     """
 
@@ -132,12 +132,13 @@ class Counts:
         n_found, n_nonzero, n_stand = np.zeros((3, len(limits)), np.int64)
         for place, limit in enumerate(limits.tolist()):
             estimate, error = atlas.of_target(place)
-            found = is_finding(atlas, estimate, error, limit)
+            found = is_finding(atlas, place, estimate, error, limit)
             raised += found & (estimate > 0)
             lowered += found & (estimate < 0)
-            nonzero = fitted.datamodel.weight[:, columns[place]] != 0
+            theta = fitted.datamodel.weight[:, columns[place]]
+            nonzero, stand = theta != 0, found & (theta * estimate > 0)
             n_found[place] = np.count_nonzero(found)
-            n_nonzero[place], n_stand[place] = np.count_nonzero(nonzero), np.count_nonzero(nonzero & found)
+            n_nonzero[place], n_stand[place] = np.count_nonzero(nonzero), np.count_nonzero(stand)
             advance(1)
         return cls(n_found, n_nonzero, n_stand, raised, lowered)
 

@@ -8,15 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datamodels_inf.atlas import AtlasMaker
+from datamodels_inf.influence import MaskLaw
 from datamodels_inf.internal.checks import Ints
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.progress import progress_bar
-from pipeline.stages.atlas.tiles import Singles, tile_name, tile_size
+from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
@@ -24,7 +27,7 @@ from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import file_digest, whole_file
 from pipeline.summaries import AtlasSummary
 
-VERSION = 2
+VERSION = 3
 STRATIFIED = (
     "the masks are stratified by class, so that an image can only be compared with others of its class, not with an "
     "average image"
@@ -65,6 +68,7 @@ def run(run: Run) -> AtlasSummary:
         n_models=data.held_out_masks.n_models,
         tile_targets=tiles.size,
         masks=masks,
+        tails=bool(len(targets)) and tiles.leans,
     )
 
 
@@ -91,25 +95,34 @@ class Tiles:
             self.run.say(f"going on with an atlas that was stopped: {kept} of {len(starts)} tiles are done")
         for first in starts:
             tile = range(first, min(first + self.size, len(self.targets)))
-            path = self.run.unfinished / tile_name(first)
-            if self._is_whole(path):
+            if all(self._is_whole(self.run.unfinished / name) for name in self._names(first)):
                 advance(len(tile))
             else:
-                _save(path, self._estimate(tile, advance))
-        for first in starts:
-            _link(self.run.unfinished / tile_name(first), self.run.out / tile_name(first))
+                for name, array in zip(self._names(first)[::-1], self._estimate(tile, advance)[::-1], strict=True):
+                    _save(self.run.unfinished / name, array)
+        for name in (name for first in starts for name in self._names(first)):
+            _link(self.run.unfinished / name, self.run.out / name)
+
+    def _names(self, first: int) -> list[str]:
+        return [tile_name(first), *([tile_name(first, "tails")] if self.leans else [])]
+
+    @cached_property
+    def leans(self) -> bool:
+        """Whether the tails of the targets' laws are kept: where masks do not hold half of the images."""
+        return MaskLaw.of(self.data.held_out_masks).leans
 
     @cached_property
     def _maker(self) -> AtlasMaker:
         """Made when the first tile needs it: the masks are transposed then."""
         return AtlasMaker(self.data.held_out_masks, self.run.n_threads)
 
-    def _estimate(self, tile: range, advance: Callable[[float], object]) -> Singles:
+    def _estimate(self, tile: range, advance: Callable[[float], object]) -> list[NDArray[Any]]:
         targets = self.targets[tile.start : tile.stop]
         margins = self.data.held_out_margins(targets)
         datamodel = self.fitted.datamodel.subset(self.fitted.places(targets))
         found = self._maker.tile(tile, margins, datamodel, advance)
-        return np.stack([found.estimate, found.standard_error]).astype(np.float32)
+        both = np.stack([found.estimate, found.standard_error]).astype(np.float32)
+        return [both, *([np.stack([[tail.places, tail.deviates] for tail in found.tails])] if found.tails else [])]
 
     def _is_whole(self, path: Path) -> bool:
         if not path.is_file():
@@ -121,7 +134,7 @@ class Tiles:
         return False
 
 
-def _save(path: Path, tile: Singles) -> None:
+def _save(path: Path, tile: NDArray[Any]) -> None:
     with whole_file(path) as temporary:
         np.save(temporary, tile)
         digest = file_digest(temporary)

@@ -1,6 +1,7 @@
 """The atlas on disk: tiles of some targets each, plain .npy files of float32.
 
     tile-000000.npy    (2, targets of the tile, n_train): estimates, standard errors
+    tails-000000.npy   (targets of the tile, 2, 2, points), where masks do not hold half of the images: `Tail`, float64
 
 .npy and not Zarr or Arrow: one target is one run of bytes that is mapped and read at once, one training image is a
 stride over the targets, and both need no more than numpy. Not compressed: most bits are the digits of noise, and a
@@ -10,13 +11,14 @@ compressed file cannot be mapped. 50,000 images × 10,000 targets are 4 GB.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.influence import influence_pvalue
+from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.store.cache import Result
 from pipeline.summaries import AtlasSummary, read_summary
@@ -30,9 +32,9 @@ def tile_size(n_train: int) -> int:
     return max(16, TILE_BYTES // (8 * n_train) // 16 * 16)
 
 
-def tile_name(first: int) -> str:
-    """Of the tile whose first target is the `first`-th of the atlas."""
-    return f"tile-{first:06d}.npy"
+def tile_name(first: int, name: str = "tile") -> str:
+    """Of the tile whose first target is the `first`-th of the atlas; `name` is "tails" for the tails of its law."""
+    return f"{name}-{first:06d}.npy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +54,37 @@ class Atlas:
         """The numbers of the targets, in their order here."""
         return np.array(self.summary.targets, np.int64)
 
-    @cached_property
-    def _tiles(self) -> dict[int, Singles]:
-        starts = range(0, len(self.summary.targets), self.summary.tile_targets)
-        return {first: np.load(self.folder / tile_name(first), mmap_mode="r") for first in starts}
+    def _open(self, first: int, name: str = "tile") -> Singles:
+        """One file at a time is mapped: what is mapped counts as memory in use."""
+        tile: Singles = np.load(self.folder / tile_name(first, name), mmap_mode="r")
+        return tile
+
+    def _first(self, place: int) -> int:
+        return place // self.summary.tile_targets * self.summary.tile_targets
 
     def of_target(self, place: int) -> tuple[Singles, Singles]:
         """(estimates, standard errors) of all images on the `place`-th target."""
-        first = place // self.summary.tile_targets * self.summary.tile_targets
-        tile = self._tiles[first][:, place - first]
+        tile = self._open(self._first(place))[:, place - self._first(place)]
         return tile[0], tile[1]
 
     def of_image(self, image: int) -> tuple[Singles, Singles]:
         """(estimates, standard errors) of one image on all targets."""
-        columns = np.concatenate([tile[:, :, image] for tile in self._tiles.values()], axis=1)
+        starts = range(0, len(self.summary.targets), self.summary.tile_targets)
+        columns = np.concatenate([np.array(self._open(first)[:, :, image]) for first in starts], axis=1)
         return columns[0], columns[1]
 
-    def pvalue(self, estimate: Singles, standard_error: Singles) -> Floats:
-        """Of no influence, two-sided, asymptotic."""
-        return influence_pvalue(estimate, standard_error, self.summary.n_models)
+    def tail(self, place: int) -> Tail | None:
+        """That of the `place`-th target, where its law needs one."""
+        if not self.summary.tails:
+            return None
+        places, deviates = self._open(self._first(place), "tails")[place - self._first(place)].astype(np.float64)
+        return Tail(places, deviates)
+
+    def pvalue(self, place: int, estimate: NDArray[Any], standard_error: NDArray[Any]) -> Floats:
+        """Of no influence on the `place`-th target, two-sided, asymptotic."""
+        return influence_pvalue(estimate, standard_error, self.summary.n_models, self.tail(place))
+
+    def pvalues_of_image(self, estimate: Singles, standard_error: Singles) -> Floats:
+        """The same of one image, an entry for each target."""
+        rows = enumerate(zip(estimate, standard_error, strict=True))
+        return np.array([float(self.pvalue(place, *map(np.atleast_1d, row))[0]) for place, row in rows])
