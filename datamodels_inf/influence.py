@@ -27,7 +27,7 @@ from scipy.special import stdtr, stdtrit
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.datamodel import Masks
 from datamodels_inf.influence_tail import Tail
-from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_number
+from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_integer, check_number
 from datamodels_inf.internal.whole_sums import column_sums, row_sums
 from datamodels_inf.masks import PackedMasks, check_indices
 
@@ -92,6 +92,11 @@ def influence(
 ) -> Influence:
     """How much training on each image, instead of an average other one, changes the margin on a target.
 
+    Δ̂_i = θ̂_i − mean_{j≠i} θ̂_j + (1/n)·Σ_m (x_mi − S_m/d)·e_m / κ, SE_i = sd((x_i − S/d)·e)/(√n·κ), with the sizes S
+    of the masks, d images, κ the mean of S(d − S)/d², and e = y − b − xᵀθ̂, centred. It estimates the mean over j of
+    E[y | i in, j out] − E[y | i out, j in]; for masks of one size that is E[y | i in] − E[y | i out]. Centring takes
+    1/n off the last term, so small against SE that it stays.
+
     Parameters
     ----------
     masks : (n, d) masks of the tested models, bit-packed or bool; 1 where a model was trained on an image.
@@ -122,10 +127,13 @@ def influence(
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
     law = MaskLaw.of(packed)
     check_fraction("confidence", confidence)
+    check_integer("threads", threads, 1)
     weight = _vector("theta", theta, packed.n_train)
     e = residuals(packed, margins, weight, bias, threads)[None]
     everything = np.arange(packed.n_train)
     chosen = everything if images is None else check_indices("images", np.asarray(images), packed.n_train)
+    if not chosen.size:
+        raise ValueError("`images` must name at least one image.")
     some, place = _only(packed, chosen)
     sums = [column_sums(some, values[0], threads)[place, None] for values in (e, *law.squares(e))]
     known = ~some.constant_columns()[place]

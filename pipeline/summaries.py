@@ -187,7 +187,7 @@ class AtlasSummary(Summary):
 
 
 class InfluenceSummary(Summary):
-    """n_nonzero: weights of the datamodels that are not 0; n_stand: of these, how many are findings of the same sign."""
+    """n_nonzero: weights of the datamodels that are not 0; n_stand: those of them that are findings of their sign."""
 
     family: str
     alpha: float

@@ -240,7 +240,7 @@ class Estimated:
         return "" if labels is None else labels.class_names[labels.target_labels[target]]
 
     def weights_of_image(self, image: int) -> tuple[int, int]:
-        """How many datamodels of the atlas give it a weight other than 0, and in how many of these it is a finding of its sign."""
+        """How many datamodels give it a weight other than 0, and in how many of these it is a finding of that sign."""
         theta = self.fitted.datamodel.weight[image, self.fitted.places(self.atlas.targets)]
         estimate, error = self.atlas.of_image(image)
         found = self.atlas.pvalues_of_image(estimate, error) <= self._limit

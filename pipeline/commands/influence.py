@@ -65,7 +65,8 @@ def _parts(estimated: Estimated, place: int | None, image: int | None, top: int)
 
 def _parts_of_image(estimated: Estimated, image: int, top: int) -> dict[str, list[Single]]:
     sides = estimated.strongest_places(image, top)
-    shared = 1.0 - (1.0 - MARGINAL) / max(1, sum(map(len, sides)))  # So that the ranks on all targets hold together.
+    # So that the ranks on all targets hold together, of which these were picked.
+    shared = 1.0 - (1.0 - MARGINAL) / max(1, estimated.summary.n_targets)
 
     def on(places: Ints) -> list[Single]:
         return [*chain(*(estimated.singles(place, np.array([image]), shared) for place in places.tolist()))]
@@ -127,6 +128,8 @@ def _intervals(estimated: Estimated, place: int | None) -> str:
     first = "95 % interval: for an image named in advance"
     if not levels:
         return first
+    if place is None and estimated.summary.family == "target":
+        return f"{first}. As a finding: longer, each for the findings of its own target; over targets nothing holds"
     ends = dict.fromkeys(level_text(level) for level in (levels[0], levels[-1]))
     whom = f"As a finding ({' to '.join(ends)})" if levels[-1] > MARGINAL else "It holds for findings too"
     return f"{first}. {whom}: {coverage(estimated.config.test, 'influence')}"

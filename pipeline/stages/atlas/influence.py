@@ -114,8 +114,8 @@ def limits_over_all(atlas: Atlas, test: Test, advance: Advance) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Of each target: n_found findings; n_nonzero weights of its datamodel, n_stand of them findings of the same sign. Of each
-    image: on how many targets it is a finding that raises the margin, and that lowers it.
+    """Of each target: n_found findings; n_nonzero weights of its datamodel, n_stand of them findings of the same sign.
+    Of each image: on how many targets it is a finding that raises the margin, and that lowers it.
     """
 
     n_found: Ints

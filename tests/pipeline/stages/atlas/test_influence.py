@@ -25,7 +25,8 @@ def silent(count):
 def arrays(atlas):
     """(estimates, standard errors, p-values), each (targets, images)."""
     estimate, error = np.stack([atlas.of_target(place) for place in range(len(atlas.targets))], axis=1)
-    return estimate, error, influence_pvalue(estimate, error, atlas.summary.n_models)
+    rows = zip(estimate, error, strict=True)
+    return estimate, error, np.stack([atlas.pvalue(place, *row) for place, row in enumerate(rows)])
 
 
 def adjusted(pvalue, family, correction):
@@ -40,7 +41,7 @@ def adjusted(pvalue, family, correction):
 def test_findings_are_those_of_all_p_values_adjusted_together(atlas, family, correction, alpha):
     _, _, pvalue = arrays(atlas)
     limits = LIMITS[family](atlas, Test(alpha=alpha, correction=correction), silent)
-    found = np.stack([is_finding(atlas, *atlas.of_target(k), limit) for k, limit in enumerate(limits)])
+    found = np.stack([is_finding(atlas, k, *atlas.of_target(k), limit) for k, limit in enumerate(limits)])
     np.testing.assert_array_equal(found, adjusted(pvalue, family, correction) <= alpha)
     for row, limit in zip(np.where(found, pvalue, -1.0), limits, strict=True):
         largest = row.max() if family == "target" else np.where(found, pvalue, -1.0).max()
@@ -56,14 +57,14 @@ def test_the_stage_counts_findings_of_targets_images_and_weights(source, store, 
     with np.load(result.folder / "findings.npz") as saved:
         np.testing.assert_array_equal(saved["n_found"], found.sum(axis=1))
         np.testing.assert_array_equal(saved["n_nonzero"], (theta != 0).sum(axis=1))
-        np.testing.assert_array_equal(saved["n_stand"], (found & (theta != 0)).sum(axis=1))
+        np.testing.assert_array_equal(saved["n_stand"], (found & (theta * estimate > 0)).sum(axis=1))
         np.testing.assert_array_equal(saved["raised"], (found & (estimate > 0)).sum(axis=0))
         np.testing.assert_array_equal(saved["lowered"], (found & (estimate < 0)).sum(axis=0))
     assert 0 < found.sum() < found.size
-    assert 0 < (found & (theta != 0)).sum() < (theta != 0).sum()
+    assert 0 < (found & (theta * estimate > 0)).sum() < (theta != 0).sum()
     expected = {"family": family, "alpha": 0.2, "correction": "by", "n_targets": TARGETS, "n_tests": D * TARGETS,
                 "n_found": found.sum(), "n_nonzero": (theta != 0).sum(),
-                "n_stand": (found & (theta != 0)).sum()}  # fmt: skip
+                "n_stand": (found & (theta * estimate > 0)).sum()}  # fmt: skip
     assert result.summary == expected
 
 
@@ -82,7 +83,7 @@ class Made:
     def of_target(self, place):
         return self.estimate[place], self.error[place]
 
-    def pvalue(self, estimate, error):
+    def pvalue(self, place, estimate, error):
         return influence_pvalue(estimate, error, self.summary.n_models)
 
 

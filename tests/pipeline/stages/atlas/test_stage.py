@@ -137,7 +137,7 @@ def test_threads_and_the_size_of_tiles_change_no_number(source, tmp_path, atlas,
     one = atlas_of(source, tmp_path / "one", ALL, threads=1)
     two = atlas_of(source, tmp_path / "two", ALL, threads=2)
     assert tiles_of(one.folder) == tiles_of(two.folder)
-    assert len(tiles_of(one.folder)) == 1
+    assert list(tiles_of(one.folder)) == ["tails-000000.npy", "tile-000000.npy"]
     for place in range(TARGETS):
         np.testing.assert_array_equal(one.of_target(place), atlas.of_target(place))
 
@@ -172,7 +172,8 @@ def test_a_killed_run_goes_on_at_its_tile_and_ends_with_the_same_bytes(killed, s
     (folder,) = (path.parent for path in killed.glob("atlas/*/manifest.json"))
     assert (folder / "tile-000000.npy").stat().st_ino == number  # It was not made again.
     assert tiles_of(folder) == tiles_of(atlas.folder)
-    assert list(tiles_of(folder)) == ["tile-000000.npy", "tile-000016.npy", "tile-000032.npy"]
+    names = [f"{name}-{first:06d}.npy" for name in ("tails", "tile") for first in (0, 16, 32)]
+    assert list(tiles_of(folder)) == names
     assert not list(killed.glob("atlas/.*"))
 
 

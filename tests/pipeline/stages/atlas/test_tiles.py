@@ -22,7 +22,7 @@ def test_tiles_hold_what_the_library_estimates(atlas, source, store):
         assert estimate.dtype == error.dtype == np.float32
         np.testing.assert_array_equal(estimate, expected.estimate.astype(np.float32))
         np.testing.assert_array_equal(error, expected.standard_error.astype(np.float32))
-        np.testing.assert_allclose(atlas.pvalue(estimate, error), expected.pvalue, rtol=1e-3)
+        np.testing.assert_allclose(atlas.pvalue(place, estimate, error), expected.pvalue, rtol=1e-3)
 
 
 def test_by_target_by_image_and_by_tile_agree(atlas):
