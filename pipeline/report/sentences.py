@@ -53,13 +53,11 @@ def sentence(item: Numbered, unit: str) -> str:
     what = _change(row.effect, effect.lstrip("−"), unit)
     if row.effect_low <= 0.0 <= row.effect_high or math.isnan(row.effect_low) or math.isnan(row.effect_high):
         return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
-    interval = f"95 % interval {_of_change(row, row.effect_low, row.effect_high)}"
     if not row.finding:
-        return f"By estimate, training on {this} instead of {that} {what}, {interval}; the test does not confirm it."
-    if row.is_longer:
-        longer = _of_change(row, row.effect_low_selected, row.effect_high_selected)
-        interval += f"; {longer} as {one_of(item.n_found)}"
-    return f"Training on {this} instead of {that} {what}, {interval}."
+        interval = _of_change(row, row.effect_low, row.effect_high)
+        done = f"training on {this} instead of {that} {what}, 95 % interval {interval}"
+        return f"By estimate, {done}; the test does not confirm it."
+    return _told(row, f"training on {this} instead of {that} {what}", item.n_found)
 
 
 def sentence_of_image(single: Single, n_found: int, unit: str) -> str:
@@ -68,12 +66,9 @@ def sentence_of_image(single: Single, n_found: int, unit: str) -> str:
     n_found: findings of its family.
     """
     size = effect_texts(single)[0].lstrip("−")
-    interval = f"95 % interval {_of_change(single, single.effect_low, single.effect_high)}"
-    if single.is_longer:
-        longer = _of_change(single, single.effect_low_selected, single.effect_high_selected)
-        interval += f"; {longer} as {one_of(n_found)}"
     who = image_name("this", single.class_image, (single.image,))
-    return f"Training on {who} instead of an average other image {_change(single.effect, size, unit)}, {interval}."
+    what = f"training on {who} instead of an average other image {_change(single.effect, size, unit)}"
+    return _told(single, what, n_found)
 
 
 def verdict(group: Group, content: Content) -> str:
@@ -99,6 +94,19 @@ def promise(content: Content) -> str:
 def _article(share: float) -> str:
     """ "an 8 % chance", "a 20 % chance"."""
     return "an" if percent(share).startswith(("8", "11 ", "11.", "18 ", "18.")) else "a"
+
+
+def _told(row: Estimated, what: str, n_found: int) -> str:
+    """What a finding does, with its intervals; only "by estimate" where one of them leaves the direction open."""
+    text = f"{what}, 95 % interval {_of_change(row, row.effect_low, row.effect_high)}"
+    low, high = row.effect_low, row.effect_high
+    if row.is_longer:
+        low, high = min(low, row.effect_low_selected), max(high, row.effect_high_selected)
+        longer = _of_change(row, row.effect_low_selected, row.effect_high_selected)
+        text += f"; {longer} as {one_of(n_found)}"
+    if low <= 0.0 <= high:
+        return f"By estimate, {text}; that contains zero, so the direction is not sure."
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _change(effect: float, size: str, unit: str) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pipeline.report.evidence.influences import FoundAtlas, Names
     from pipeline.report.rows import Row
 
-VERSION = 8
+VERSION = 9
 
 
 def left_out(config: Config) -> dict[str, str]:

@@ -60,11 +60,12 @@ def make_found(models, family="target", correction="by", names=NAMES, alpha=0.2)
         targets=models.targets,
         of_target=lambda place: (estimate[place], error[place]),
         of_image=lambda image: (estimate[:, image], error[:, image]),
+        pvalue=lambda place, estimate, error: influence_pvalue(estimate, error, len(models.masks)),
         is_finding=lambda place, images: found[place, images],
         limit=np.array([one.max(initial=-1.0) for one in of_each]),
         n_found=found.sum(axis=1),
         n_nonzero=nonzero.sum(axis=1),
-        n_stand=(nonzero & found).sum(axis=1),
+        n_stand=(found & (fitted.weight.T * estimate > 0)).sum(axis=1),
         raised=(found & (estimate > 0)).sum(axis=0),
         lowered=(found & (estimate < 0)).sum(axis=0),
         family=family,
@@ -75,7 +76,8 @@ def make_found(models, family="target", correction="by", names=NAMES, alpha=0.2)
     )
 
 
-def make_influences(with_panels=(), models=None, **changes):
-    """The content of the page."""
+def make_influences(with_panels=None, models=None, **changes):
+    """The content of the page; without panels, of the first four targets."""
     found = make_found(make_models() if models is None else models, **changes)
-    return overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
+    targets = found.targets[:4].tolist() if with_panels is None else shown_targets(found, with_panels)
+    return overall(found, tuple(influences_on(found, target) for target in targets))

@@ -48,8 +48,8 @@ class TargetInfluences:
     """Of all images on one target.
 
     helpers, hurters: the largest and the smallest estimates, outermost first. findings: all, by falling estimate.
-    n_nonzero: weights of its datamodel that are not 0, of which n_stand are findings. family_found, level: the R
-    findings of its family, and the level of their longer intervals, NaN where there is none.
+    n_nonzero: weights of its datamodel that are not 0, of which n_stand are findings of the same sign. family_found,
+    level: the R findings of its family, and the level of their longer intervals, NaN where there is none.
     """
 
     target: int
@@ -78,7 +78,7 @@ class TargetInfluences:
 class Influential:
     """A training image: on how many targets it is a finding that raises, and that lowers the margin.
 
-    own_raised, own_lowered: the same on targets of its own class; None where classes are not known.
+    own_raised, own_lowered: the same on targets of its own class; None where there is none, or classes are not known.
     strongest: where it is a finding, the targets that it moves most.
     """
 
@@ -97,7 +97,8 @@ class Influences:
 
     family: "target" where the images of each target are a family of tests of their own, "all" for one of everything.
     n_tests: influences estimated, of which n_found are findings. n_nonzero, n_stand: weights of the datamodels that
-    are not 0, and how many of these are findings. n_unknown: images that all tested models saw, or none.
+    are not 0, and how many of these are findings of the same sign.
+    n_unknown: images that all tested models saw, or none.
     n_moving: images that are a finding on any target. share: of the images in a mask.
     targets: those shown. raising, lowering: the images that do so on most targets. doubtful: those that lower most
     targets of their own class. warning: what spoils these p-values, empty for nothing.

@@ -19,7 +19,7 @@ from pipeline.report.evidence.curves import HeldOut
 from pipeline.report.evidence.image_ranks import ranks_of
 
 TOP = 5  # helpers, and hurters, of a target
-MOST_TARGETS, FEW_TARGETS = 8, 4  # that are shown, of those with a panel and where none has one
+MOST_TARGETS, FEW_TARGETS = 8, 4  # that are shown, and where none has a panel or a finding
 
 Estimates: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Estimates and standard errors."""
@@ -90,8 +90,13 @@ class FoundAtlas:
 
 
 def shown_targets(found: FoundAtlas, with_panels: Sequence[int]) -> list[int]:
-    """Those with a panel, or where the atlas has none of these, its first; few, for the page is to be sent by mail."""
-    known = [target for target in dict.fromkeys(with_panels) if target in found.places]
+    """Those with a panel, then those with most findings; where there is neither, the first of the atlas.
+
+    Few, for the page is to be sent by mail.
+    """
+    order = np.argsort(-found.n_found, kind="stable")
+    moved = found.targets[order[found.n_found[order] > 0]].tolist()
+    known = [target for target in dict.fromkeys([*with_panels, *moved]) if target in found.places]
     return known[:MOST_TARGETS] or found.targets[:FEW_TARGETS].tolist()
 
 

@@ -41,10 +41,11 @@ def overall(found: FoundAtlas, targets: tuple[TargetInfluences, ...]) -> Influen
 
 @dataclass(frozen=True, eq=False)
 class OwnClass:
-    """Of each image, how many targets of its own class it raises and lowers."""
+    """Of each image, how many targets of its own class it raises and lowers, of the n_targets that there are."""
 
     raised: Ints
     lowered: Ints
+    n_targets: Ints
 
     @property
     def doubtful(self) -> Ints:
@@ -55,16 +56,17 @@ class OwnClass:
     def of(cls, found: FoundAtlas) -> OwnClass | None:
         """None where classes are not known."""
         classes = np.array([found.names("train", k) for k in range(found.n_train)])
-        raised, lowered = np.zeros((2, found.n_train), np.int64)
+        raised, lowered, n_targets = np.zeros((3, found.n_train), np.int64)
         if not (classes != "").any():
             return None
         for place, target in enumerate(found.targets.tolist()):
             images = np.flatnonzero(classes == found.names("target", target))
+            n_targets[images] += 1
             images = images[found.is_finding(place, images)]
             estimate = found.of_target(place)[0][images]
             raised[images] += estimate > 0
             lowered[images] += estimate < 0
-        return cls(raised, lowered)
+        return cls(raised, lowered, n_targets)
 
 
 def _first(found: FoundAtlas, own: OwnClass | None, count: Ints, then: Ints) -> tuple[Influential, ...]:
@@ -79,8 +81,8 @@ def _image(found: FoundAtlas, own: OwnClass | None, image: int) -> Influential:
         class_image=found.names("train", image),
         raised=int(found.raised[image]),
         lowered=int(found.lowered[image]),
-        own_raised=None if own is None else int(own.raised[image]),
-        own_lowered=None if own is None else int(own.lowered[image]),
+        own_raised=int(own.raised[image]) if own is not None and own.n_targets[image] else None,
+        own_lowered=int(own.lowered[image]) if own is not None and own.n_targets[image] else None,
         strongest=_moved(found, image),
     )
 

@@ -28,7 +28,7 @@ def values_of_single(single: Single) -> dict[str, Any]:
         "estimate": single.effect,
         "low": single.effect_low,
         "high": single.effect_high,
-        "se": single.effect_se,
+        "standard_error": single.effect_se,
         "pvalue": single.pvalue,
         "finding": single.finding,
         "low_selected": single.effect_low_selected,

@@ -56,8 +56,12 @@ class TargetGroup:
 
     @property
     def intervals(self) -> str:
-        """What stands below the weights, where it does."""
-        return "; below, their influence" if any(thumb.dot for thumb in (*self.helpers, *self.hurters)) else ""
+        """What stands below the images in place of weights, where it does."""
+        return (
+            "; below, their influence (● finding, ○ none)"
+            if any(thumb.dot for thumb in (*self.helpers, *self.hurters))
+            else ""
+        )
 
 
 def data(page: Page) -> Variables:

@@ -16,8 +16,9 @@ from pipeline.report.page import Page
 from pipeline.report.sections.base import File, Section, Variables
 from pipeline.report.sentences import sentence_of_image
 
-ENOUGH_MODELS, ENOUGH_SEEN = 300, 100
-"""From so many tested models on, and so many that saw an image, the p-values are true to their level down to 1e-6."""
+ENOUGH_MODELS, SHARES = 300, (0.02, 0.75)
+"""From so many tested models on, for these shares of images in a mask, p-values were measured down to 1e-6."""
+ENOUGH_SEEN = 30  # models that saw an image, and that did not: with fewer, intervals cover less often
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def data(page: Page) -> Variables | None:
         "influences": influences,
         "targets": [view_of(target, influences.n_train, page) for target in influences.targets],
         "end": page.influence_end,
-        "few": too_few(influences),
+        "too_few": too_few(influences),
+        "few_seen": few_seen(influences),
     }
 
 
@@ -86,8 +88,13 @@ def strongest_sentence(target: TargetInfluences, unit: str) -> str:
 
 def too_few(influences: Influences) -> bool:
     """Whether the asymptotic p-values are beyond what was measured."""
-    share = min(influences.share, 1.0 - influences.share)
-    return influences.n_models < ENOUGH_MODELS or influences.n_models * share < ENOUGH_SEEN
+    least, most = SHARES
+    return influences.n_models < ENOUGH_MODELS or not least <= round(influences.share, 2) <= most
+
+
+def few_seen(influences: Influences) -> bool:
+    """Whether so few models saw an image, or did not, that Student's intervals are too short."""
+    return influences.n_models * min(influences.share, 1.0 - influences.share) < ENOUGH_SEEN
 
 
 def _line(single: Single, page: Page) -> ImageLine:

@@ -6,8 +6,9 @@ import math
 import pytest
 from report_content import make_row
 
+from pipeline.report.content.influences import Single
 from pipeline.report.rows import Numbered
-from pipeline.report.sentences import effect_texts, sentence
+from pipeline.report.sentences import effect_texts, sentence, sentence_of_image
 from pipeline.text.numbers import unbroken
 
 
@@ -46,11 +47,11 @@ from pipeline.text.numbers import unbroken
 def test_the_effect_in_words(effect, low, high, expected):
     row = make_row(
         class_i="dog", i=12, class_j="truck", j=801, effect=effect, effect_low=low, effect_high=high,
-        effect_low_selected=-0.48 if effect < 0 else -0.01, effect_high_selected=0.01 if effect < 0 else 0.48,
+        effect_low_selected=-0.48 if effect < 0 else 0.01, effect_high_selected=-0.01 if effect < 0 else 0.48,
     )  # fmt: skip
     pair = "this dog (train 12) instead of that truck (train 801)"
     for n_found, one in ((1, "the only finding"), (39, "one of 39 findings")):
-        told = expected.format(pair=pair, _=f"; −0.01 to 0.48 as {one}")
+        told = expected.format(pair=pair, _=f"; 0.01 to 0.48 as {one}")
         assert sentence(Numbered(7, row, n_found), "margin") == told
     same = dataclasses.replace(row, effect_low_selected=low, effect_high_selected=high)
     assert sentence(Numbered(7, same, 39), "margin") == expected.format(pair=pair, _="")
@@ -65,3 +66,31 @@ def test_effects_have_the_decimals_of_their_interval():
     tiny = make_row(effect=1e-7, effect_low=5e-8, effect_high=2e-7)
     assert effect_texts(tiny) == ("1 × 10⁻⁷", "5 × 10⁻⁸", "2 × 10⁻⁷")
     assert effect_texts(make_row(effect=0.4, effect_low=-0.001, effect_high=0.8)) == ("0.40", "0.00", "0.80")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_finding_whose_longer_interval_contains_zero_has_no_sure_direction(sign):
+    (low, high), (low_selected, high_selected) = (sorted([sign * a, sign * b]) for a, b in ((0.22, 0.4), (-0.01, 0.63)))
+    ends = {"effect": sign * 0.31, "effect_low": low, "effect_high": high}
+    longer = {"effect_low_selected": low_selected, "effect_high_selected": high_selected}
+    does = "raises" if sign > 0 else "lowers"
+    told = f"{does} the margin on the target by 0.31, 95 % interval 0.22 to 0.40; −0.01 to 0.63 as one of 3 findings; "
+    end = "that contains zero, so the direction is not sure."
+    of_pair = sentence(Numbered(7, make_row(**ends, **longer), 3), "margin")
+    assert of_pair.startswith("By estimate, training on this ")
+    assert of_pair.endswith(told + end)
+    single = Single(1, 12, "cat", "dog", 0.3, effect_se=0.05, pvalue=1e-4, finding=True, **ends, **longer)
+    who = "training on this dog (train 12) instead of an average other image"
+    assert sentence_of_image(single, 3, "margin") == f"By estimate, {who} {told}{end}"
+    low, high = sorted([sign * 0.1, sign * 0.5])
+    sure = dataclasses.replace(single, effect_low_selected=low, effect_high_selected=high)
+    text = sentence_of_image(sure, 3, "margin")
+    assert text.startswith(f"T{who[1:]} {does}")
+    assert text.endswith("0.10 to 0.50 as one of 3 findings.")
+
+
+def test_where_the_short_interval_of_a_single_image_contains_zero_it_is_said():
+    single = Single(1, 12, "cat", "dog", 0.3, 0.1, 0.06, -0.02, 0.22, 0.1, True, -0.02, 0.22)
+    text = sentence_of_image(single, 1, "margin")
+    assert text.startswith("By estimate, training on this dog")
+    assert text.endswith("95 % interval −0.02 to 0.22; that contains zero, so the direction is not sure.")

@@ -44,7 +44,7 @@ def test_the_longer_interval_of_a_finding_is_drawn_around_the_95_percent_one(rep
     [_, thin], [_, thick] = (page.all("path", **{"class": kind}) for kind in ("longer", "thick"))
     assert thin["d"] == "M141.8 16H287.8M141.8 9v14M287.8 9v14"
     assert thick["d"] == "M196.5 16H233.0"
-    assert "95 % interval 0.20 to 0.40; −0.10 to 0.70 as the only finding." in page.text
+    assert "95 % interval 0.20 to 0.40; −0.10 to 0.70 as the only finding; that contains zero" in page.text
     with Image.open(folder / "panels" / "paired-001.png") as panel:
         pixels = np.asarray(panel.convert("RGB")).astype(int)
     blue = (np.abs(pixels - (0x00, 0x72, 0xB2)).sum(axis=2) < 3)[:, 780:1090]

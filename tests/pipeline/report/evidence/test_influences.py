@@ -79,14 +79,17 @@ def test_images_of_which_nothing_is_known_are_not_shown():
     assert not {4, 8} & {single.image for target in influences.targets for single in target.listed}
 
 
-def test_targets_with_panels_come_first_and_not_too_many():
+def test_targets_with_panels_come_first_then_those_with_most_findings_and_not_too_many():
     found = make_found(make_models(targets=range(12)))
-    assert shown_targets(found, [7, 3, 7, 5]) == [7, 3, 5]
+    assert found.n_found.tolist() == [2, 8, 3, 3, 2, 0, 2, 1, 1, 2, 2, 2]
+    assert shown_targets(found, [7, 3, 7, 5]) == [7, 3, 5, 1, 2, 0, 4, 6]
     assert shown_targets(found, list(range(11, -1, -1))) == list(range(11, 3, -1))
-    assert shown_targets(found, []) == [0, 1, 2, 3]
+    assert shown_targets(found, []) == [1, 2, 3, 0, 4, 6, 9, 10]
     few = make_found(make_models())
-    assert shown_targets(few, [3, 7, 11]) == [7]
-    assert shown_targets(few, [3, 11]) == [5, 2, 7, 0]
+    assert shown_targets(few, [3, 7, 11]) == [7, 2, 0, 9]
+    nothing = make_found(make_models(effect=0.0), alpha=0.001)
+    assert shown_targets(nothing, [3, 11]) == [5, 2, 7, 0]
+    assert shown_targets(nothing, [9]) == [9]
 
 
 def test_strips_get_the_influences_of_their_own_images():

@@ -52,6 +52,15 @@ def test_own_class_counts_targets_of_the_same_class():
     assert ((own.doubtful > 0) == (own.lowered > own.raised)).all()
 
 
+def test_nothing_is_said_of_its_own_class_where_no_target_is_of_it():
+    models = make_models(n=1000, targets=(0, 3, 6, 9))
+    influences = make_influences(models=models)
+    images = (*influences.raising, *influences.lowering, *influences.doubtful)
+    assert {image.class_image for image in images} == set(NAMES[:3])
+    for image in images:
+        assert (image.own_raised is None) == (image.own_lowered is None) == (image.class_image != NAMES[0])
+
+
 def test_a_mislabelled_image_surfaces():
     """Image 0 is of class 0 by its label, but lowers every target of that class."""
     models = make_models(n=2000, targets=range(12))

@@ -18,9 +18,11 @@ def test_the_table_has_every_finding_of_the_targets_shown_and_what_is_shown(repo
     assert tuple(lines[0]) == COLUMNS
     assert [(int(line["target"]), int(line["image"])) for line in lines] == [(s.target, s.image) for s in listed]
     assert [line["class_image"] for line in lines] == [single.class_image for single in listed]
-    names = {"estimate": "effect", "low": "effect_low", "high": "effect_high", "se": "effect_se", "pvalue": "pvalue"}
+    names = {"estimate": "effect", "low": "effect_low", "high": "effect_high", "standard_error": "effect_se"}
     for line, single in zip(lines, listed, strict=True):
-        for column, name in (names | {"high_selected": "effect_high_selected", "theta": "theta"}).items():
+        for column, name in (
+            names | {"high_selected": "effect_high_selected", "theta": "theta", "pvalue": "pvalue"}
+        ).items():
             assert float(line[column]) == pytest.approx(getattr(single, name), rel=1e-9, nan_ok=True)
         assert line["finding"] == ("true" if single.finding else "false")
         ranks = [str(v) for v in (single.rank.rank, single.rank.low, single.rank.high)] if single.rank else ["", "", ""]

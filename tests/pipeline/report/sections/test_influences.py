@@ -17,7 +17,8 @@ from pipeline.report.evidence.galleries import galleries_of
 from pipeline.report.evidence.influences import with_influences
 from pipeline.report.page import Page as ReportPage
 from pipeline.report.sections import shown_sections
-from pipeline.report.sections.influences import too_few
+from pipeline.report.sections.influences import few_seen, too_few
+from pipeline.report.sentences import effect_texts
 from pipeline.text.numbers import fixed, pvalue
 
 
@@ -72,12 +73,15 @@ def test_dots_are_filled_for_findings_and_hollow_for_others_and_say_so(report):
 
 def test_the_headline_says_how_many_weights_stand(report):
     _, page = report(make_rows(9, 2), influences=make_influences())
-    assert (
-        "nonzero weights that stand the test 7 of 48 the others cannot be told from no influence with 400" in page.text
-    )
+    assert "nonzero weights that stand the test 7 of 48 their influence is a finding of the weight’s sign" in page.text
+    assert "each target corrected on its own, no promise for the count over all" in page.text
     assert "Of 60 such influences (12 training images × 5 targets), 8 are findings: Benjamini–Yekutieli at" in page.text
-    assert "7 of the 48 weights of the datamodels that are not zero stand the test" in page.text
-    assert "4 of 5 targets are shown." in page.text
+    assert (
+        "7 of the 48 weights of the datamodels that are not zero stand the test: the influence is a finding of the same"
+        in page.text
+    )
+    assert "so these counts over all targets carry no promise of their own." in page.text
+    assert "4 of 5 targets are shown: those with a panel above, then those with most findings" in page.text
     assert page.text.count(" 2 images between ") == 3
 
 
@@ -94,9 +98,12 @@ def test_estimand_law_and_family_are_named(report, family, correction, words):
     _, page = report(make_rows(9, 2), influences=influences, correction=correction)
     assert words in page.text
     assert "instead of an average other image" in page.text
-    assert "Asymptotic (Student’s law): right for many models" in page.text
-    assert "from 300 models on" in page.text
-    assert "true to its level down to 10⁻⁶" in page.text
+    assert "Asymptotic: right for many models" in page.text
+    assert "from about 300 held-out models on, for shares of 0.02 to 0.75" in page.text
+    assert "true to its level or too large, down to 10⁻⁶" in page.text
+    assert "Intervals are Student’s alone: they cover less often where fewer than about 30 held-out models" in page.text
+    assert ("no promise for the count over all" in page.text) == (family == "target")
+    assert ("counts over all targets carry no promise" in page.text) == (family == "target")
     assert "no pair is chosen by it" in page.text
 
 
@@ -115,19 +122,22 @@ def test_the_strongest_finding_in_words(report):
     assert "as the only finding." in page.text
 
 
-def test_strips_show_the_interval_and_a_mark_with_words(report):
+def test_strips_show_the_estimate_its_interval_and_a_mark_with_words(report):
     models = make_models()
     row = make_row(1, target=2)
     galleries = with_influences(galleries_of([2], models.held_out, str), make_found(models))
     _, page = report([row], influences=make_influences(models=models), galleries=galleries)
     images = [image.single for image in (*galleries[2].helpers, *galleries[2].hurters)]
-    marks = re.findall(r'<b aria-hidden="true">(.)</b><span class="unseen">; (no )?finding, interval', page.html)
-    assert [mark for mark, _ in marks] == ["●" if single.finding else "○" for single in images]
-    assert [bool(no) for _, no in marks] == [not single.finding for single in images]
+    pattern = r'<b aria-hidden="true">(.)</b><span class="unseen">; (no )?finding, influence</span> (.*?)</span>'
+    marks = re.findall(pattern, page.html)
+    assert [mark for mark, *_ in marks] == ["●" if single.finding else "○" for single in images]
+    assert [bool(no) for _, no, _ in marks] == [not single.finding for single in images]
+    assert [text for *_, text in marks] == [effect_texts(single)[0] for single in images]
+    assert page.html.count(", θ̂ ") == len(images)
     assert "●" in page.html
     assert "○" in page.html
-    assert "strongest helpers, by θ̂; below, their influence" in page.text
-    assert "● the influence of this single image is a finding" in page.text
+    assert "strongest helpers, by θ̂; below, their influence (● finding, ○ none)" in page.text
+    assert "○ (hollow) it is none, for with this many models it cannot be told from no influence" in page.text
 
 
 def test_what_is_not_known_is_said(report):
@@ -143,7 +153,8 @@ def test_what_is_not_known_is_said(report):
     assert page.text.count("not known") >= 3
     assert "Nothing is known of 1 training image that every tested model saw, or none." in page.text
     assert "Warning: these p-values may not be valid: masks repeat" in page.text
-    assert "Few models: these p-values are asymptotic" in page.text
+    assert "Beyond what was measured: these p-values are asymptotic." in page.text
+    assert "Short intervals" not in page.text
     assert not re.search(r"\bnan\b", re.sub(r'data-s="[^"]*"|<script>.*</script>', "", page.html, flags=re.DOTALL))
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))["atlas"]["targets"][0]["helpers"]
 
@@ -156,13 +167,27 @@ def test_hostile_names_and_no_images(report):
     assert "\u202e" not in part_of(page).text
 
 
-def test_few_models_are_those_beyond_what_was_measured():
-    influences = make_influences()
-    assert not too_few(influences)
-    assert too_few(dataclasses.replace(influences, n_models=299))
-    assert too_few(dataclasses.replace(influences, n_models=900, share=0.1))
-    assert too_few(dataclasses.replace(influences, n_models=900, share=0.95))
-    assert not too_few(dataclasses.replace(influences, n_models=1000, share=0.1))
+@pytest.mark.parametrize(
+    ("n_models", "share", "beyond", "short"),
+    [
+        (300, 0.5, False, False),
+        (299, 0.5, True, False),
+        (300, 0.1, False, False),
+        (1000, 0.0201, False, True),
+        (2000, 0.0199, False, False),
+        (2000, 0.01, True, True),
+        (900, 0.75, False, False),
+        (900, 0.9, True, False),
+        (900, 0.97, True, True),
+        (59, 0.5, True, True),
+    ],
+)
+def test_p_values_beyond_what_was_measured_and_short_intervals_are_told(report, n_models, share, beyond, short):
+    influences = dataclasses.replace(make_influences(), n_models=n_models, share=share)
+    assert (too_few(influences), few_seen(influences)) == (beyond, short)
+    _, page = report(make_rows(9, 2), influences=influences)
+    assert ("Beyond what was measured:" in page.text) == beyond
+    assert ("Short intervals:" in page.text) == short
 
 
 def test_without_an_atlas_there_is_no_trace_of_it(report):

@@ -23,7 +23,7 @@ def test_images_with_their_counts_and_strongest_targets(report):
             assert row[0].strip() == f"{image.class_image}train {image.image}"
             assert row[1:3] == [str(image.raised), str(image.lowered)]
             assert row[3] == f"raises {image.own_raised}, lowers {image.own_lowered}"
-            shown = [f"{single.class_target} {single.target}" for single in image.strongest]
+            shown = [f"{single.class_target}target {single.target}" for single in image.strongest]
             assert all(text in row[4] for text in shown)
     assert "Each target was corrected on its own, so the counts over targets carry no promise" in part.text
 
@@ -46,6 +46,15 @@ def test_without_classes_or_findings(report):
     part = part_of(page)
     assert "No training image is a finding on any of 5 targets." in part.text
     assert part.tables == []
+
+
+def test_no_target_of_its_own_class_is_not_none_moved(report):
+    influences = make_influences(models=make_models(n=1000, targets=(0, 3, 6, 9)))
+    _, page = report(make_rows(9, 2), influences=influences)
+    rows = [row for _, rows in part_of(page).tables for row in rows[1:]]
+    images = (*influences.raising, *influences.lowering, *influences.doubtful)
+    assert [row[3] == "–" for row in rows] == [image.own_raised is None for image in images]
+    assert {row[3] == "–" for row in rows} == {True, False}
 
 
 def test_one_family_of_everything_promises_more(report):
