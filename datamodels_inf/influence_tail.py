@@ -54,14 +54,15 @@ class Tail:
 def _curve(e: Floats, share: Floats) -> tuple[Floats, Floats]:
     """(x, r): P(T ≥ x) ≈ Φ̄(r), for x upwards from about 0; one place at infinity where nothing varies."""
     inside = (share > 0.0) & (share < 1.0) & (e != 0.0)
-    e, share = e[inside], share[inside]
+    largest = float(np.abs(e).max(initial=0.0)) or 1.0
+    e, share = e[inside] / largest, share[inside]
     deviation = float(np.sqrt(np.sum(share * (1.0 - share) * e**2)))
     if deviation == 0.0:
         return np.full(len(GRID), np.inf), np.zeros(len(GRID))
     t = GRID[:, None] / deviation
     tilted = expit(t * e + logit(share))
     cumulants = np.logaddexp(np.log1p(-share), np.log(share) + t * e) - t * share * e
-    x = ((tilted - share) * e).sum(axis=1)
+    x = ((tilted - share) * e).sum(axis=1)  # In units of the largest residual.
     w = np.sqrt(np.maximum(2.0 * (t[:, 0] * x - cumulants.sum(axis=1)), 1e-12))
     v = t[:, 0] * np.sqrt((tilted * (1.0 - tilted) * e**2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -70,4 +71,4 @@ def _curve(e: Floats, share: Floats) -> tuple[Floats, Floats]:
     last = int(np.argmin(good)) if not good.all() else len(good)  # Where all coins have fallen, nothing is beyond.
     x, r = np.maximum.accumulate(x), np.maximum.accumulate(r)
     x[last:], r[last:] = x[max(0, last - 1)], r[max(0, last - 1)]
-    return x, r
+    return largest * x, r

@@ -26,7 +26,7 @@ def draw_masks(law, gamma, n, d, rng):
 def atlas(x, y, theta):
     """(Δ̂, SE), (targets, d), of margins (n, targets) and θ̂ (d, targets)."""
     fitted = Datamodel(theta, np.zeros(y.shape[1]), np.full(y.shape[1], np.nan))
-    tiles = list(influence_atlas(PackedMasks.from_bool(x), y, fitted, memory_gb=0.5))
+    tiles = list(influence_atlas(PackedMasks.from_bool(x), y, fitted, memory_gb=0.5, tails=False))
     return np.concatenate([t.estimate for t in tiles]), np.concatenate([t.standard_error for t in tiles])
 
 

@@ -14,7 +14,7 @@ def test_a_tile_is_a_multiple_of_16_targets_of_at_most_64_mb(n_train, size):
 
 
 def test_tiles_hold_what_the_library_estimates(atlas, source, store):
-    assert sorted(path.name for path in atlas.folder.glob("*.npy")) == [tile_name(first) for first in (0, 16, 32)]
+    assert sorted(path.name for path in atlas.folder.glob("tile*.npy")) == [tile_name(first) for first in (0, 16, 32)]
     assert atlas.targets.tolist() == list(range(TARGETS))
     for place in range(TARGETS):
         estimate, error = atlas.of_target(place)
