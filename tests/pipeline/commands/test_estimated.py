@@ -26,7 +26,7 @@ def library(estimated_source, estimated_run):
 
 def found_by(estimated, library):
     """(targets, images): adjusted p-values of the rounded estimates held against 0.2."""
-    p = np.stack([estimated.atlas.pvalue(*estimated.atlas.of_target(k)) for k in range(TARGETS)])
+    p = np.stack([estimated.atlas.pvalue(k, *estimated.atlas.of_target(k)) for k in range(TARGETS)])
     np.testing.assert_allclose(p, [one.pvalue for one in library], rtol=1e-3)
     if estimated.summary.family == "all":
         return adjust_pvalues(p.ravel(), "by").reshape(p.shape) <= 0.2
@@ -85,8 +85,9 @@ def test_the_strongest_of_a_target_and_of_an_image(estimated, library):
 def test_counts_of_weights_of_an_image(estimated, library, estimated_run):
     found = found_by(estimated, library)
     theta = np.stack([theta_of(estimated_run / "data", target)[0] for target in range(TARGETS)])
+    stand = found & (theta * np.stack([one.estimate for one in library]) > 0)
     for image in (0, 7, 23):
-        expected = (theta[:, image] != 0).sum(), (found & (theta != 0))[:, image].sum()
+        expected = (theta[:, image] != 0).sum(), stand[:, image].sum()
         assert estimated.weights_of_image(image) == expected
 
 
