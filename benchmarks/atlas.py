@@ -20,11 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from swap_test import timed, yes
 
 SEED = 20_241
 MODELS, IMAGES = 10_000, 50_000
@@ -182,16 +182,6 @@ def measure_one(folder: Path, threads: int) -> None:
         print(
             f"| {name} | {np.median(times):.3f} | {ONE_SECONDS}: {yes(np.median(times) <= ONE_SECONDS)} |", flush=True
         )
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def yes(met: object) -> str:
-    return "yes" if met else "**no**"
 
 
 def main() -> None:

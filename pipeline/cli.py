@@ -8,13 +8,14 @@ from __future__ import annotations
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.errors import BadInputError, StoppedEarly
+from pipeline.options import OneOf, common_options, config_options, methods, networks, result_options, with_options
 
 if TYPE_CHECKING:
     from pipeline.commands.estimated import Estimated
@@ -27,75 +28,6 @@ if TYPE_CHECKING:
 @click.version_option(package_name="datamodels-inf", prog_name="datamodels-inf")
 def cli() -> None:
     """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
-
-
-class OneOf(click.ParamType[str]):
-    """One of the names of a table, which is imported only when they are needed: that takes time."""
-
-    name = "name"
-
-    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
-        self.names = names
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """What the help page shows for a value: "[swap|paired]"."""
-        return f"[{'|'.join(self.names())}]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """`value` itself; a usage error if the table does not have it."""
-        if value not in self.names():
-            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
-        return value
-
-
-def _methods() -> list[str]:
-    from datamodels_inf.methods import METHODS
-
-    return list(METHODS)
-
-
-def _networks() -> list[str]:
-    from datamodels_inf.training import NETWORKS
-
-    return list(NETWORKS)
-
-
-def _stages() -> list[str]:
-    from pipeline.stages import STAGES
-
-    return list(STAGES)
-
-
-config_options = (
-    click.option(
-        "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
-    ),
-    click.option(
-        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Change one setting. Repeatable."
-    ),
-)
-common_options = (
-    *config_options,
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
-    click.option("--force", multiple=True, type=OneOf(_stages), help="Run a stage though it is cached."),
-    click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
-    click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
-    click.option("--dry-run", is_flag=True, help="Stop before anything is fetched, after saying what would be."),
-    click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)
-
-
-def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
-    """The same options on several commands."""
-
-    def decorate(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
 
 
 def _pipeline(
@@ -171,7 +103,7 @@ def report(show: bool, **options: Any) -> None:
 @click.option("--neighbours", type=click.IntRange(min=1), help="Look-alikes of each image.  [default: 5]")
 @click.option("--metric", type=click.Choice(["pixels", "features", "influence"]), help="[default: pixels]")
 @click.option("--embeddings", type=click.Path(), help="Features of your own: .npy, a row for each training image.")
-@click.option("--method", type=OneOf(_methods))
+@click.option("--method", type=OneOf(methods))
 @click.option("--split", is_flag=True, help="Find on one half of the held-out models, test again on the other.")
 def robustness(
     overrides: tuple[str, ...],
@@ -208,13 +140,6 @@ def status(**options: Any) -> None:
         click.echo(line)
 
 
-result_options = (
-    *config_options,
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)
-
-
 def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
     from pipeline.commands.tested import Tested
     from pipeline.config import load_config
@@ -232,7 +157,7 @@ def _making_command(stage: str, config_name: str, overrides: tuple[str, ...], st
 
 @cli.command()
 @with_options(result_options)
-@click.option("--method", type=OneOf(_methods), help="Of one method only. Default: all that were run.")
+@click.option("--method", type=OneOf(methods), help="Of one method only. Default: all that were run.")
 @click.option(
     "--sort",
     type=click.Choice(["p", "effect", "target"]),
@@ -370,7 +295,7 @@ def plan(effect: float, alpha: float, power: float, noise: float, proportion: fl
 @click.option("--models", "n_models", type=click.IntRange(min=1), default=12_000, show_default=True, help="Models.")
 @click.option(
     "--architecture",
-    type=OneOf(_networks),
+    type=OneOf(networks),
     default=None,
     help="Default: mlp, or convnet for CIFAR-10.",
 )

@@ -5,6 +5,7 @@ What a stage does not say is left out of the manifest, and is the default when i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -18,18 +19,22 @@ Interval: TypeAlias = tuple[int, int]
 """Rows from the first to before the second."""
 
 
-class Summary(BaseModel):
-    """Of one stage; `describe` says it in a few words."""
+class Facts(BaseModel):
+    """What goes into a manifest as it is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
-
-    def describe(self) -> str:
-        """For the line that a run prints."""
-        raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
         """For the manifest."""
         return self.model_dump(mode="json", exclude_unset=True)
+
+
+class Summary(Facts, ABC):
+    """Of one stage."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """A few words for the line that a run prints."""
 
 
 S = TypeVar("S", bound=Summary)
@@ -92,7 +97,7 @@ class CalibrationSummary(BaseModel):
     r2_after: tuple[float | None, ...]
 
 
-class FitOrigin(Summary):
+class FitOrigin(Facts):
     """Where datamodels come from.
 
     coding: what the weights multiplied in the file, with the errors that decided it and on how many models; "mask"
@@ -113,7 +118,7 @@ class FitOrigin(Summary):
     n_constant_scores: int | None = None
 
 
-class FitSummary(FitOrigin):
+class FitSummary(FitOrigin, Summary):
     """How well they predict held-out margins, beside where they come from."""
 
     n_targets: int

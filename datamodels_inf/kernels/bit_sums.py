@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.kernels.bit_squares import transposed_square
 from datamodels_inf.kernels.compiled import kernel
 
 BYTES_AT_ONCE = 64
@@ -43,15 +44,7 @@ def add_columns(bits: Any, first: int, stop: int, values: Ints, totals: Ints) ->
         fill_table(values, top, n, False, table)
         last = min(8, n - top)
         for b in range(first, stop):
-            x = np.uint64(0)
-            for r in range(last):
-                x |= np.uint64(bits[top + r, b]) << np.uint64(8 * r)
-            t = (x ^ (x >> np.uint64(7))) & np.uint64(0x00AA00AA00AA00AA)
-            x ^= t ^ (t << np.uint64(7))
-            t = (x ^ (x >> np.uint64(14))) & np.uint64(0x0000CCCC0000CCCC)
-            x ^= t ^ (t << np.uint64(14))
-            t = (x ^ (x >> np.uint64(28))) & np.uint64(0x00000000F0F0F0F0)
-            x ^= t ^ (t << np.uint64(28))
+            x = transposed_square(bits, top, last, b)
             for c in range(min(8, totals.size - 8 * b)):
                 totals[8 * b + c] += table[(x >> np.uint64(8 * (7 - c))) & np.uint64(255)]
 

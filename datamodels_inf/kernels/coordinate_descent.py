@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.kernels.bit_squares import transposed_square
 from datamodels_inf.kernels.compiled import kernel
 from datamodels_inf.kernels.gram_rows import Rows, add_four, correlate, fill_gram
 from datamodels_inf.kernels.popcount import common_ones
@@ -27,22 +28,14 @@ def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
 def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
     """Row r, column 8b + c of `bits`, packed as np.packbits does, becomes bit r mod 64 of words[8b + c, first + r/64].
 
-    Squares of 8 × 8 bits are transposed in a register: three rounds of exchanges, of distance 7, 14 and 28.
+    Squares of 8 × 8 bits are transposed in a register.
     """
     n, width = bits.shape
     for start in range(0, n, 512):  # 512 rows fill a cache line of each column.
         stop = min(n, start + 512)
         for b in range(width):
             for top in range(start, stop, 8):
-                x = np.uint64(0)
-                for r in range(min(8, stop - top)):
-                    x |= np.uint64(bits[top + r, b]) << np.uint64(8 * r)
-                t = (x ^ (x >> np.uint64(7))) & np.uint64(0x00AA00AA00AA00AA)
-                x ^= t ^ (t << np.uint64(7))
-                t = (x ^ (x >> np.uint64(14))) & np.uint64(0x0000CCCC0000CCCC)
-                x ^= t ^ (t << np.uint64(14))
-                t = (x ^ (x >> np.uint64(28))) & np.uint64(0x00000000F0F0F0F0)
-                x ^= t ^ (t << np.uint64(28))
+                x = transposed_square(bits, top, min(8, stop - top), b)
                 word, shift = first_word + top // 64, np.uint64(top % 64)
                 for c in range(min(8, words.shape[0] - 8 * b)):
                     column = (x >> np.uint64(8 * (7 - c))) & np.uint64(255)

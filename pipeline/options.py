@@ -1,0 +1,88 @@
+"""Options that several commands share, and names that are looked up in tables only when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class OneOf(click.ParamType[str]):
+    """One of the names of a table, which is imported only when they are needed: that takes time."""
+
+    name = "name"
+
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self.names = names
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """What the help page shows for a value: "[swap|paired]"."""
+        return f"[{'|'.join(self.names())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """`value` itself; a usage error if the table does not have it."""
+        if value not in self.names():
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
+        return value
+
+
+def methods() -> list[str]:
+    """The names of METHODS."""
+    from datamodels_inf.methods import METHODS
+
+    return list(METHODS)
+
+
+def networks() -> list[str]:
+    """The names of NETWORKS."""
+    from datamodels_inf.training import NETWORKS
+
+    return list(NETWORKS)
+
+
+def stages() -> list[str]:
+    """The names of STAGES."""
+    from pipeline.stages import STAGES
+
+    return list(STAGES)
+
+
+config_options = (
+    click.option(
+        "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
+    ),
+    click.option(
+        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Change one setting. Repeatable."
+    ),
+)
+common_options = (
+    *config_options,
+    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
+    click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
+    click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached."),
+    click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
+    click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
+    click.option("--dry-run", is_flag=True, help="Stop before anything is fetched, after saying what would be."),
+    click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)
+
+
+def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
+    """The same options on several commands."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+result_options = (
+    *config_options,
+    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)

@@ -1,0 +1,28 @@
+"""Names of tables on the command line: listed in the help, refused by name, and imported only when they are needed."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from datamodels_inf.methods import METHODS
+from datamodels_inf.training import NETWORKS
+from pipeline.options import OneOf, methods, networks, stages
+from pipeline.stages import STAGES
+
+
+def test_names_are_those_of_the_tables():
+    assert (methods(), networks(), stages()) == (list(METHODS), list(NETWORKS), list(STAGES))
+
+
+def test_a_name_that_is_in_no_table_is_refused_with_those_that_are():
+    one = OneOf(lambda: ["swap", "paired"])
+    assert one.convert("paired", None, None) == "paired"
+    with pytest.raises(click.BadParameter, match="'magic' is not one of 'swap', 'paired'"):
+        one.convert("magic", None, None)
+
+
+def test_tables_are_not_imported_before_they_are_asked():
+    program = "import sys, pipeline.cli; assert 'numpy' not in sys.modules and 'pydantic' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
