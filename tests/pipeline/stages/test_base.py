@@ -33,16 +33,42 @@ PARTLY = {("fit", "test"), ("fit", "atlas"), ("download", "fit"), ("atlas", "tes
 """Sections of which only something derived enters, by `instead`."""
 
 
+HARMLESS = {
+    ("fit", "fit.memory_gb"),
+    ("test", "test.chunk_pairs"),
+    ("robustness", "test.chunk_pairs"),
+    ("test", "test.targets"),
+}
+"""Left out though they are read: memory and chunks change no result, as tests of these stages show, and targets are for
+another design, for which the configuration refuses them."""
+REPLACED = {"source.labels", "fit.file", "test.file", "robustness.embeddings"}
+"""Paths, whose content enters by `instead`, or holds by the key of an input."""
+
+
+class WatchedSection:
+    """A section that notes which of its settings are read."""
+
+    def __init__(self, name, section, seen):
+        self.name, self.section, self.seen = name, section, seen
+
+    def __getattr__(self, name):
+        if name in type(self.section).model_fields:
+            self.seen.add(f"{self.name}.{name}")
+        return getattr(self.section, name)
+
+
 class Watched:
-    """A configuration that notes which sections are read."""
+    """A configuration that notes which sections are read, and which settings."""
 
     def __init__(self, config, seen):
         self.config, self.seen = config, seen
 
     def __getattr__(self, name):
-        if name in Config.model_fields:
-            self.seen.add(name)
-        return getattr(self.config, name)
+        found = getattr(self.config, name)
+        if name not in Config.model_fields:
+            return found
+        self.seen.add(name)
+        return WatchedSection(name, found, self.seen)
 
     def model_copy(self, **options):
         return Watched(self.config.model_copy(**options), self.seen)
@@ -97,7 +123,7 @@ def test_a_new_setting_enters_every_key_until_somebody_leaves_it_out(monkeypatch
     assert "fit.brand_new" in STAGES["fit"].settings(More("fit"))
 
 
-def test_a_stage_reads_no_section_that_it_leaves_out(tmp_path, monkeypatch):
+def test_a_stage_reads_nothing_that_it_leaves_out(tmp_path, monkeypatch):
     """All stages run, each with a configuration that notes what is read."""
     seen = {name: set() for name in STAGES}
 
@@ -114,5 +140,8 @@ def test_a_stage_reads_no_section_that_it_leaves_out(tmp_path, monkeypatch):
         assert seen[name] or name == "features", f"{name} did not run"
         unread = {section for section in stage.left_out(config) if "." not in section and (name, section) not in PARTLY}
         assert not seen[name] & unread, name
-    assert seen["test"] == {"test"}
+        left_out = {setting for setting in stage.left_out(config) if "." in setting} - REPLACED
+        assert {(name, setting) for setting in seen[name] & left_out} <= HARMLESS
+    assert {setting for setting in seen["test"] if "." not in setting} == {"test"}
+    assert "test.order" in seen["test"]
     assert "report" in seen["report"]
