@@ -126,8 +126,8 @@ def measure_product(folder: Path, threads: int) -> None:
 
     masks, margins, datamodel = some_targets(folder)
     maker = AtlasMaker(masks, threads)
-    maker.tile(range(16), margins[:, :16], datamodel.subset(range(16)))  # Compiles, or loads what was compiled.
-    ours = timed(lambda: maker.tile(range(SOME), margins, datamodel))
+    maker.tile(range(16), margins[:, :16], [datamodel.subset(range(16))])  # Compiles, or loads what was compiled.
+    ours = timed(lambda: maker.tile(range(SOME), margins, [datamodel]))
     tile = np.unpackbits(masks.bits[:, :512], axis=1).astype(np.float32)
     residuals = margins.astype(np.float32)
     tile.T[:64] @ residuals
@@ -145,8 +145,8 @@ def measure_naive(folder: Path, threads: int) -> None:
 
     masks, margins, datamodel = some_targets(folder)
     maker = AtlasMaker(masks, threads)
-    maker.tile(range(16), margins[:, :16], datamodel.subset(range(16)))
-    ours = timed(lambda: maker.tile(range(SOME), margins, datamodel)) / SOME
+    maker.tile(range(16), margins[:, :16], [datamodel.subset(range(16))])
+    ours = timed(lambda: maker.tile(range(SOME), margins, [datamodel])) / SOME
     dense = np.unpackbits(masks.bits, axis=1).astype(np.float32)
     found = []
 
@@ -161,7 +161,7 @@ def measure_naive(folder: Path, threads: int) -> None:
         found.append((theta - others + g.mean(axis=0) / kappa, g.std(axis=0, ddof=1) / np.sqrt(MODELS) / kappa))
 
     each = timed(lambda: [plain(t) for t in range(2)]) / 2
-    same = maker.tile(range(2), margins[:, :2], datamodel.subset(range(2)))
+    same = maker.tile(range(2), margins[:, :2], [datamodel.subset(range(2))])
     np.testing.assert_allclose(same.estimate, [estimate for estimate, _ in found], atol=1e-3)
     np.testing.assert_allclose(same.standard_error, [error for _, error in found], rtol=1e-3)
     print(f"\n| a target | seconds | of ours |\n|---|---|---|\n| ours, of {SOME} | {ours:.4f} | 1 |")

@@ -64,7 +64,8 @@ def planted(bits: NDArray[np.uint8], d: int, n_targets: int) -> tuple[NDArray[np
 def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float]:
     """One timed fit in this process."""
     from datamodels_inf import PackedMasks
-    from datamodels_inf.lasso.solver import Lasso, as_datamodel, count_validation_rows, fit_lasso
+    from datamodels_inf.lasso.prefixes import fit_lasso
+    from datamodels_inf.lasso.solver import Lasso, as_datamodel, count_validation_rows
 
     rng = np.random.default_rng(0)
     fit_lasso(rng.random((200, 20)) < 0.5, rng.standard_normal((200, 2)))  # Compiles, or loads what was compiled.

@@ -1,6 +1,7 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?
 
-`fit_lasso` and `lasso_path` are here too; they are imported when they are first asked for, since they bring Numba.
+`fit_lasso`, `fit_lasso_prefixes` and `lasso_path` are here too; they are imported when they are first asked for, since
+they bring Numba.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -23,23 +24,27 @@ from datamodels_inf.power import (
     sufficient_gap,
     swap_power,
 )
+from datamodels_inf.prior import Prior
 from datamodels_inf.results import SwapTestResult, SwapTestResults
+from datamodels_inf.row_planning import ToTrain, models_to_train, rows_by_method
 from datamodels_inf.scores import AbsoluteResidual, SignedMargin, SquaredResidual
+from datamodels_inf.shape import Shape
 from datamodels_inf.swap_test import swap_test, swap_test_many
 from datamodels_inf.targets import Target, prepare_targets
 from datamodels_inf.tau_x import tau_x_gaussian
 
 if TYPE_CHECKING:
-    from datamodels_inf.lasso.solver import fit_lasso, lasso_path
+    from datamodels_inf.lasso.prefixes import fit_lasso, fit_lasso_prefixes
+    from datamodels_inf.lasso.solver import lasso_path
 
-LATE = ("fit_lasso", "lasso_path")
+LATE = ("fit_lasso", "fit_lasso_prefixes", "lasso_path")
 
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
-        from datamodels_inf.lasso import solver
+        from datamodels_inf.lasso import prefixes, solver
 
-        return getattr(solver, name)
+        return getattr(solver if name == "lasso_path" else prefixes, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -54,13 +59,16 @@ __all__ = [
     "Influence",
     "PackedMasks",
     "Plan",
+    "Prior",
     "Quality",
     "RankIntervals",
+    "Shape",
     "SignedMargin",
     "SquaredResidual",
     "SwapTestResult",
     "SwapTestResults",
     "Target",
+    "ToTrain",
     "adjust_pvalues",
     "check_exchangeable",
     "contrast",
@@ -69,17 +77,20 @@ __all__ = [
     "detectable_effect",
     "dominance_area",
     "fit_lasso",
+    "fit_lasso_prefixes",
     "influence",
     "influence_atlas",
     "lasso_path",
     "linear_gap",
     "mixture_gap",
+    "models_to_train",
     "paired_power",
     "paired_swap_test",
     "paired_swap_test_many",
     "plan",
     "prepare_targets",
     "rank_intervals",
+    "rows_by_method",
     "selected_confidence",
     "sufficient_gap",
     "swap_power",

@@ -7,20 +7,22 @@ numbers. So an entry has the same bits in whatever tile and by whatever number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel, Masks
-from datamodels_inf.influence import MaskLaw, centred, influence_pvalue
+from datamodels_inf.influence import MaskLaw, influence_pvalue
 from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, some_of
 from datamodels_inf.internal.threads import in_threads
 from datamodels_inf.internal.whole_sums import ColumnWords, RowWords, WholeNumbers
 from datamodels_inf.masks import PackedMasks
+from datamodels_inf.pooled import pooled_residuals
 
 BLOCK = 16
 """Targets that the kernels take together."""
@@ -75,8 +77,10 @@ def influence_atlas(
     maker = AtlasMaker(packed, threads, tails=tails)
     size = tile_targets(packed.n_models, packed.n_train, memory_gb, threads)
     starts = range(0, datamodel.n_targets, size)
-    tiles = (range(first, min(first + size, datamodel.n_targets)) for first in starts)
-    return (maker.tile(tile, np.asarray(margins[:, tile.start : tile.stop]), datamodel.subset(tile)) for tile in tiles)
+    tiles = [range(first, min(first + size, datamodel.n_targets)) for first in starts]
+    return (
+        maker.tile(tile, np.asarray(margins[:, tile.start : tile.stop]), [datamodel.subset(tile)]) for tile in tiles
+    )
 
 
 def tile_targets(n: int, d: int, memory_gb: float, threads: int) -> int:
@@ -88,40 +92,50 @@ def tile_targets(n: int, d: int, memory_gb: float, threads: int) -> int:
 
 
 class AtlasMaker:
-    """Masks of tested models, ready for sums; `tile` makes the estimates of any targets on them."""
+    """Masks of tested models, ready for sums; `tile` makes the estimates of any targets on them.
 
-    def __init__(self, masks: PackedMasks, threads: int = 1, *, tails: bool = True) -> None:
+    bounds: where blocks of rows begin and the last ends, each with a datamodel of its own (`pooled`); one if None.
+    """
+
+    def __init__(
+        self, masks: PackedMasks, threads: int = 1, *, tails: bool = True, bounds: Sequence[int] | None = None
+    ) -> None:
         self.law = MaskLaw.of(masks)
         self.known = ~masks.constant_columns()
-        self.columns, self.rows = ColumnWords(masks, threads), RowWords(masks)
+        self.bounds = (0, masks.n_models) if bounds is None else tuple(bounds)
+        self.columns = ColumnWords(masks, threads)
+        self.rows = [RowWords(masks.rows(*block)) for block in pairwise(self.bounds)]
         self.threads, self.tails = threads, tails
 
     def tile(
         self,
         targets: range,
         margins: NDArray[np.floating[Any]],
-        datamodel: Datamodel,
+        datamodels: Sequence[Datamodel],
         progress: Callable[[int], object] = lambda count: None,
     ) -> AtlasTile:
-        """Of the targets of `datamodel`, which the caller knows as `targets`; margins: (n, targets).
+        """Of some targets, which the caller knows as `targets`; margins: (n, targets). datamodels: one a block.
 
         `progress(k)` is called when k more targets are done.
         """
         n, d = len(self.law.share), self.law.d
-        if datamodel.n_train != d:
-            raise ValueError(f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {d}.")
+        weights = datamodels[0].n_train
+        if weights != d:
+            raise ValueError(f"`masks` must have {weights} columns as the datamodel has weights, got {d}.")
         wrong = np.flatnonzero(~np.isfinite(margins).all(axis=0))
         if wrong.size:
             raise ValueError(f"`margins` must be finite, but those of target {some_of(wrong + targets.start)} are not.")
-        coded = datamodel.in_mask_coding()
+        coded = [datamodel.in_mask_coding() for datamodel in datamodels]
         estimate, error = np.empty((2, len(targets), d))
         tails: list[Tail | None] = [None] * len(targets)
 
         def block(first: int) -> None:
             some = slice(first, min(first + BLOCK, len(targets)))
-            theta = np.ascontiguousarray(coded.weight[:, some].T, np.float64)
+            thetas = [np.ascontiguousarray(model.weight[:, some].T, np.float64) for model in coded]
+            biases = [np.asarray(model.bias[some, None], np.float64) for model in coded]
             y = np.ascontiguousarray(margins[:, some].T, np.float64)
-            e = centred(y - coded.bias[some, None] - self.rows.sums(WholeNumbers.of(theta.T)).T)
+            e, weight = pooled_residuals(self._residuals(y, thetas, biases), self.law.share, self.bounds)
+            theta = np.sum([w * own for w, own in zip(weight, thetas, strict=True)], axis=0)
             sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
             found = self.law.estimates(e, self.known, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
@@ -130,3 +144,9 @@ class AtlasMaker:
 
         in_threads(block, range(0, len(targets), BLOCK), self.threads)
         return AtlasTile(targets, estimate, error, n, tuple(tail for tail in tails if tail is not None))
+
+    def _residuals(self, y: Floats, thetas: Sequence[Floats], biases: Sequence[Floats]) -> Floats:
+        """y − b − xᵀθ̂, (T, n), with the datamodel of each row's block."""
+        blocks = zip(pairwise(self.bounds), self.rows, thetas, biases, strict=True)
+        parts = [y[:, a:b] - bias - rows.sums(WholeNumbers.of(theta.T)).T for (a, b), rows, theta, bias in blocks]
+        return np.concatenate(parts, axis=1)

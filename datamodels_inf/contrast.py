@@ -71,7 +71,8 @@ class ContrastResults:
     """Many contrasts: the fields of `Contrast` as arrays, one entry per pair; [k] and iteration give a `Contrast`.
 
     low, high = estimate ∓ t·standard_error, t the quantile of Student's law with `freedom` degrees. Where no interval
-    is known (see `Contrast`), standard_error is infinite.
+    is known (see `Contrast`), standard_error is infinite. smaller: masks of the side that has fewer. rank_sum:
+    V = Σ sign(D)·rank(|D|) over D ≠ 0.
     """
 
     estimate: Floats
@@ -82,6 +83,8 @@ class ContrastResults:
     pvalue: Floats
     statistic: Floats
     n_informative: Ints
+    smaller: Ints
+    rank_sum: Floats
     confidence: float
 
     def __len__(self) -> int:
@@ -185,9 +188,9 @@ def contrast_results(
     used, left, right = used_columns(pairs)
     words = column_words(sample.x, used, order, threads)
     own = score.theta[pairs].sum(axis=2)  # What each group adds to f: exact.
-    estimate, error, freedom, low, high, pvalue, statistic = np.empty((7, len(pairs)))
-    n = np.empty(len(pairs), np.int64)
-    results = ContrastResults(estimate, error, freedom, low, high, pvalue, statistic, n, confidence)
+    estimate, error, freedom, low, high, pvalue, statistic, rank_sum = np.empty((8, len(pairs)))
+    n, smaller = np.empty((2, len(pairs)), np.int64)
+    results = ContrastResults(estimate, error, freedom, low, high, pvalue, statistic, n, smaller, rank_sum, confidence)
     offset, f = offset[order], f[order]
 
     def run(start: int) -> None:
@@ -213,7 +216,7 @@ def residuals_of(sample: Sample, score: AbsoluteResidual, f: Floats, pair: Ints)
 
 
 def effect_interval(
-    estimate: Floats, standard_error: Floats, freedom: Floats, confidence: float
+    estimate: Floats, standard_error: Floats, freedom: Floats, confidence: Floats | float
 ) -> tuple[Floats, Floats]:
     """estimate ∓ t·standard_error, t the ½ + confidence/2 quantile of Student's law with `freedom` degrees.
 
@@ -242,11 +245,14 @@ def _fill(
     counts, effects, laws, ranks = contrast_pairs(words, offset, f, left, right, own)
     n, positive, informative = counts[:, 0] + counts[:, 1], counts[:, 2], counts[:, 3]
     results.n_informative[part] = n
+    results.smaller[part] = np.minimum(counts[:, 0], counts[:, 1])
+    results.rank_sum[part] = laws[:, 0] / 2.0
     results.statistic[part] = np.where(n > 0, (positive + 0.5 * (n - informative)) / np.maximum(n, 1), 0.5)
     estimate, error, freedom = effects.T
     error = np.where(np.isfinite(error), error, np.inf)
     results.estimate[part], results.standard_error[part], results.freedom[part] = estimate, error, freedom
     results.low[part], results.high[part] = effect_interval(estimate, error, freedom, results.confidence)
+    laws[:, 0] = np.abs(laws[:, 0])
     many = informative > EXACT_UP_TO
     pvalue = results.pvalue[part]
     pvalue[many] = large_sample_tail(informative[many], *laws[many].T)

@@ -165,7 +165,7 @@ class PackedMasks:
         """(n_models,): the number of images each model was trained on."""
         sums = np.empty(self.n_models, dtype=np.int64)
         for rows in _slices(self.n_models, _ROWS_AT_ONCE):
-            sums[rows] = _count_ones(self._bits[rows])
+            sums[rows] = count_ones(self._bits[rows])
         return sums
 
     def constant_columns(self) -> NDArray[np.bool_]:
@@ -186,7 +186,7 @@ class PackedMasks:
         common = np.empty(max(0, self.n_models - 1), dtype=np.int64)
         for rows in _slices(len(common), self._tile_bytes // self._bits.shape[1]):
             shared = self._bits[rows] & self._bits[rows.start + 1 : rows.stop + 1]
-            common[rows] = _count_ones(shared)
+            common[rows] = count_ones(shared)
         return common
 
     def _tiles(self, dtype: np.dtype[Any], max_rows: int | None = None) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
@@ -216,7 +216,7 @@ class TransposedMasks:
         return self.T.t_matmul(r)
 
 
-def _count_ones(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
+def count_ones(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Of each row; eight bytes at a time where numpy can count bits."""
     if not hasattr(np, "bitwise_count"):  # numpy 1
         return np.asarray(_POPCOUNT[bits].sum(axis=1, dtype=np.int64))

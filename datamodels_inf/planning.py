@@ -1,8 +1,9 @@
-"""How many held-out models a study needs, and what a given number can find, for every method of METHODS.
+"""How many tested models a study needs, and what a given number can find, for every method of METHODS.
 
 Margins are taken as y = b + xᵀθ* + N(0, noise²), a share `proportion` of the training set in each mask, and θ̂ = θ*: a
 bound on what a good fit reaches. With c = |Δ|/noise and q = 2·proportion·(1 − proportion), the chance that a mask holds
-just one of the two images, the power of each method is in `datamodels_inf.power`.
+just one of the two images, the power of each method is in `datamodels_inf.power`. How many models that is in all, with
+those that are fitted: `datamodels_inf.row_planning`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from datamodels_inf.methods import METHODS
 Figure = TypeVar("Figure")
 
 
-class _ByMethod(Generic[Figure]):
+class ByMethod(Generic[Figure]):
     """A figure for each method, as [name] and as an attribute: answer["swap-exact"] is answer.swap_exact."""
 
     figures: Mapping[str, Figure | None]
@@ -35,8 +36,8 @@ class _ByMethod(Generic[Figure]):
 
 
 @dataclass(frozen=True)
-class Plan(_ByMethod[int]):
-    """Numbers of held-out models that give the wanted power, by method; None where 10¹² are not enough. See `plan`."""
+class Plan(ByMethod[int]):
+    """Numbers of tested models that give the wanted power, by method; None where 10¹² are not enough. See `plan`."""
 
     effect: float
     alpha: float
@@ -47,8 +48,8 @@ class Plan(_ByMethod[int]):
 
 
 @dataclass(frozen=True)
-class Detectable(_ByMethod[float]):
-    """The smallest effects that n held-out models find with the wanted power, by method; None where none is found.
+class Detectable(ByMethod[float]):
+    """The smallest effects that n tested models find with the wanted power, by method; None where none is found.
 
     See `detectable_effect`.
     """
@@ -57,7 +58,7 @@ class Detectable(_ByMethod[float]):
 
 
 def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Plan:
-    """How many held-out models are needed to find an effect Δ = θ*_i − θ*_j at level α with the given power.
+    """How many tested models are needed to find an effect Δ = θ*_i − θ*_j at level α with the given power.
 
     For swap tests the smallest number by bisection on the exact power; for the contrast by Noether's formula.
 
@@ -74,16 +75,22 @@ def plan(*, effect: float, alpha: float, power: float, noise: float = 1.0, propo
     return Plan(effect, alpha, power, noise, proportion, figures)
 
 
-def detectable_effect(n: int, *, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5) -> Detectable:
+def detectable_effect(
+    n: int | Mapping[str, int], *, alpha: float, power: float, noise: float = 1.0, proportion: float = 0.5
+) -> Detectable:
     """The inverse of `plan`, under the same assumptions: the smallest |Δ| that n models find at level α.
+
+    n: the tested models, of all methods or by method.
 
     >>> effect = detectable_effect(2000, alpha=1e-4, power=0.8, noise=0.5).paired
     >>> abs(plan(effect=effect, alpha=1e-4, power=0.8, noise=0.5).paired - 2000) <= 4
     True
     """
-    check_integer("n", n, 2)
+    rows = n if isinstance(n, Mapping) else dict.fromkeys(METHODS, n)
+    for count in rows.values():
+        check_integer("n", count, 2)
     q = _check(alpha, power, noise, proportion)
-    found = {name: method.planner.effect(n, q, alpha, power) for name, method in METHODS.items()}
+    found = {name: METHODS[name].planner.effect(count, q, alpha, power) for name, count in rows.items()}
     return Detectable({name: None if c is None else c * noise for name, c in found.items()})
 
 

@@ -114,7 +114,7 @@ def untied_tail(n: Floats, x: Floats) -> Floats:
     lattice of step 2: x is |V| − 1. Below w = 0.01, where 1/u and 1/w cancel, it takes their limit −κ₄/8·w ≈ 0.45w/n.
     """
     t = _saddlepoint(n, np.clip(x, 0.5, 25.0 * n**1.5))  # 43 standard deviations: there it is 0 in floats.
-    exponent, _, curvature = _cumulants(n, t)
+    exponent, _, curvature = cumulants(n, t)
     w, u = np.sqrt(2.0 * exponent), np.sinh(t) * np.sqrt(curvature)
     correction = np.where(w < 0.01, 0.45 / (n + 0.5) * w, 1.0 / u - 1.0 / w)
     tail = 2.0 * (ndtr(-w) + np.exp(-exponent) / np.sqrt(2.0 * np.pi) * correction)
@@ -131,12 +131,12 @@ def _saddlepoint(n: Floats, x: Floats) -> Floats:
     share = x / most
     t = share * (1.5 - 0.2175 * share**2) / np.sqrt((most - x) / most * (1.0 + share)) / n
     for _ in range(NEWTON_STEPS):
-        _, slope, curvature = _cumulants(n, t)
+        _, slope, curvature = cumulants(n, t)
         t = np.maximum(t + (x - slope) / curvature, 0.5 * t)
     return t
 
 
-def _cumulants(n: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+def cumulants(n: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
     """(tK′ − K, K′, K″) of K(t) = Σ log cosh(rt), r = 1..n, each in O(1).
 
     All are sums of even functions h(rt), so that by Euler and Maclaurin, with a = nt, Σ h(rt) is the integral of h from

@@ -141,12 +141,14 @@ def status(**options: Any) -> None:
 
 
 def _tested(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
+    from datamodels_inf.multiplicity import CORRECTIONS
     from pipeline.commands.tested import Tested
     from pipeline.config import load_config
     from pipeline.run import Pipeline
 
-    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"))
-    return Tested.of(pipeline, _making_command("test", config_name, overrides, store))
+    config = load_config(config_name, overrides)
+    last = "run" if CORRECTIONS[config.test.correction].needs_prior else "test"
+    return Tested.of(Pipeline(config, store, Path("reports")), _making_command(last, config_name, overrides, store))
 
 
 def _making_command(stage: str, config_name: str, overrides: tuple[str, ...], store: Path) -> str:
@@ -264,22 +266,24 @@ def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool
 
 
 @cli.command()
-@click.option("--effect", type=float, required=True, help="Effect Δ on the margin that should be found.")
+@click.option("--effect", type=float, help="Effect Δ on the margin that should be found.")
 @click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
 @click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the margin given the mask.")
 @click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
-def plan(effect: float, alpha: float, power: float, noise: float, proportion: float) -> None:
-    """How many held-out models are needed to find an effect, for each test."""
-    from datamodels_inf.planning import plan as make_plan
+@click.option("--images", "n_train", type=int, help="Training images: with it also how many models to train in all.")
+@click.option("--models", "n_models", type=int, help="What do so many models find, in all? Needs --images.")
+@click.option("--fit-rows", type=int, help="How many of --models are fitted, held-out.  [default: by the rule]")
+@click.option("--held-out-rows", type=int, help="How many of --models are held out.  [default: the others]")
+def plan(**options: Any) -> None:
+    """How many models are needed to find an effect, or which effects a number of models finds, for each test.
 
-    try:
-        planned = make_plan(effect=effect, alpha=alpha, power=power, noise=noise, proportion=proportion)
-    except ValueError as error:
-        raise BadInputError(str(error).replace("`", "--", 1).replace("`", "", 1)) from error
-    click.echo(f"Held-out models needed for effect {effect:g}, noise {noise:g}, level {alpha:g}, power {power:g}:")
-    for name, count in planned.figures.items():
-        click.echo(f"  {name:<11} {'more than 10¹²' if count is None else format(count, ','):>15}")
+    Held-out, some models are fitted and the others tested; progressive, every model but the first tests.
+    """
+    from pipeline.commands.plan import Question, plan_lines
+
+    for line in plan_lines(Question(**options)):
+        click.echo(line)
 
 
 @cli.command()

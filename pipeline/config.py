@@ -93,8 +93,9 @@ class Source(Section):
     labels: Path | None = None
     mirrors: list[str] = []
     group_by_mask: bool = False
-    fit_rows: Count = 8000
-    held_out_rows: Annotated[int, Field(ge=2, strict=True)] = 4000
+    fit_rows: Count | None = None
+    held_out_rows: Annotated[int, Field(ge=3, strict=True)] | None = None
+    first_rows: Annotated[int, Field(ge=3, strict=True)] | None = None
 
     @model_validator(mode="after")
     def _place_is_given(self) -> Source:
@@ -145,6 +146,8 @@ class Test(Section):
     file: Path | None = None
     images: Annotated[list[int | str], _check_images("test.images")] = []
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    rows: Literal["held-out", "progressive"] = "held-out"
+    blocks: Count | None = None
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
     order: Literal["permuted", "given"] = "permuted"
@@ -152,6 +155,11 @@ class Test(Section):
     correction: CorrectionName = "by"
     allow_unexchangeable: bool = False
     chunk_pairs: Count = 20_000
+
+    @property
+    def progressive(self) -> bool:
+        """Whether every row but the first is tested, each with the fit of the rows before its block."""
+        return self.rows == "progressive"
 
     @model_validator(mode="after")
     def _design_is_whole(self) -> Test:
@@ -165,6 +173,12 @@ class Test(Section):
         problem = design.problem({name: getattr(self, name) for name in design.settings})
         if problem:
             raise ValueError(problem)
+        return self
+
+    @model_validator(mode="after")
+    def _blocks_are_progressive(self) -> Test:
+        if self.blocks is not None and not self.progressive:
+            raise ValueError("test.blocks is for test.rows 'progressive'")
         return self
 
     @model_validator(mode="after")
@@ -255,6 +269,13 @@ class Config(Section):
         comes_with_source = SOURCES[self.source.kind].brings_weights(self.source)
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
             raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
+        if self.source.first_rows is not None and not self.test.progressive:
+            raise ValueError("source.first_rows is for test.rows 'progressive'; see source.fit_rows")
+        if self.test.progressive and self.fit.mode == "load":
+            raise ValueError(
+                "test.rows 'progressive' fits a datamodel for each block of rows and needs fit.mode 'lasso': weights "
+                "from a file are one datamodel, and may have seen any row"
+            )
         again = self.robustness.method
         if again is not None and METHODS[again].needs_tau_zero and self.test.tau > 0:
             raise ValueError(f"robustness.method '{again}' needs test.tau = 0: its test is valid only there")
@@ -262,7 +283,7 @@ class Config(Section):
 
 
 def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
-    """A named configuration or a TOML file, with `section.key=value` overrides applied."""
+    """A named configuration or a TOML file, with `section.key=value` overrides applied; `section.key=` unsets one."""
     path = find_config(name_or_path)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -321,7 +342,10 @@ def _apply(data: dict[str, Any], override: str) -> None:
     table = data.setdefault(section, {})
     if not isinstance(table, dict):
         raise BadInputError(f"--set {override}: {section} is not a section.")
-    table[key] = _value(text.strip())
+    if text.strip():
+        table[key] = _value(text.strip())
+    else:
+        table.pop(key, None)
 
 
 def _value(text: str) -> Any:

@@ -54,7 +54,11 @@ config_options = (
         "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
     ),
     click.option(
-        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Change one setting. Repeatable."
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="SECTION.KEY=VALUE",
+        help="Change one setting; no value unsets it. Repeatable.",
     ),
 )
 common_options = (

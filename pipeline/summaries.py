@@ -119,9 +119,15 @@ class FitOrigin(Facts):
 
 
 class FitSummary(FitOrigin, Summary):
-    """How well they predict held-out margins, beside where they come from."""
+    """How well they predict held-out margins, beside where they come from.
+
+    Where every model tests: n_prefixes fits, each on the rows before a block, r2_of_prefixes the median R² of each on
+    its block; gap_… are the largest of all fits, the other figures those of the last.
+    """
 
     n_targets: int
+    n_prefixes: int = 1
+    r2_of_prefixes: tuple[float | None, ...] = ()
     r2_median: float | None
     spearman_median: float | None
     n_nonzero_median: float
@@ -145,7 +151,8 @@ class DesignSummary(BaseModel):
 
 class TestSummary(Summary):
     """n_tests: pairs of each method, with the n_untested that the law of the masks does not allow. notes: by method,
-    how many rows have which. masks: the check of the premise in full.
+    how many rows have which. n_rows: by method, the models that tested each pair; block_rows: those of each block.
+    masks: the check of the premise in full.
     """
 
     __test__ = False  # Not a test case of pytest's.
@@ -153,6 +160,8 @@ class TestSummary(Summary):
     n_tests: int
     n_untested: int
     methods: tuple[str, ...]
+    n_rows: Mapping[str, int]
+    block_rows: tuple[int, ...]
     design: DesignSummary
     notes: Mapping[str, Mapping[str, int]]
     tau_x: float
@@ -161,6 +170,20 @@ class TestSummary(Summary):
     exchangeable: bool
     exchangeability_reasons: tuple[str, ...]
     masks: ExchangeabilityReport
+
+    def tested_on(self, method: str) -> str:
+        """The models that tested each pair, in words."""
+        count, blocks = self.n_rows[method], len(self.block_rows)
+        if blocks == 1:
+            return f"{count:,} held-out models"
+        return (
+            f"the last block's {count:,} models" if method in self.on_last else f"{count:,} models in {blocks} blocks"
+        )
+
+    @property
+    def on_last(self) -> tuple[str, ...]:
+        """Methods that do not combine blocks of rows, where there are several."""
+        return tuple(name for name in self.methods if self.n_rows[name] < sum(self.block_rows))
 
     @property
     def n_made(self) -> int:
@@ -173,16 +196,70 @@ class TestSummary(Summary):
         return f"{self.n_made:,} pairs by {', '.join(self.methods)}{left_out}"
 
 
-class AtlasSummary(Summary):
-    """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: tested ones.
-
-    masks: the check of the premise in full. tails: whether the tails of the targets' laws are kept.
-    """
+class TiledSummary(Summary):
+    """Of which targets, in their order in the tiles; tile_targets: how many a tile has. n_models: its rows."""
 
     targets: tuple[int, ...]
     n_train: int
     n_models: int
     tile_targets: int
+
+
+class EvidenceSummary(TiledSummary):
+    """Influences on the fit rows, n_models. reason: why it is of no target; empty where it is of some.
+
+    r2_first, r2_attainable: R² on new rows, of the fit of these rows, and as expected of a fit of very many. n_to_come:
+    all tested rows, counted as rows with residuals as large as those of the first fit.
+    """
+
+    reason: str = ""
+    r2_first: float = 0.0
+    r2_attainable: float = 0.0
+    n_to_come: float = 0.0
+
+    def describe(self) -> str:
+        """How many rows, images and targets."""
+        if self.reason:
+            return f"none: {self.reason}"
+        return f"{self.n_models:,} fit rows on {self.n_train:,} images × {len(self.targets):,} targets"
+
+
+class PredictionSummary(BaseModel):
+    """`Prediction.figures` of a family of tests."""
+
+    n_tests: int
+    alpha: float
+    reason: str
+    expected: float | None = None
+    interval: tuple[float, float] | None = None
+    expected_by: float | None = None
+    centre: int | None = None
+    spread: float | None = None
+    weight_range: tuple[float, float] | None = None
+    effect_scale: tuple[float, ...] = ()
+    effect_share: tuple[float, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The expected number of findings."""
+        return "no prediction" if self.expected is None else f"{self.expected:,.0f} expected"
+
+
+class PriorSummary(Summary):
+    """What the fit rows expect of the tests of each method."""
+
+    methods: Mapping[str, PredictionSummary]
+
+    def describe(self) -> str:
+        """How many findings are expected of each method."""
+        return ", ".join(f"{name} {prediction.words}" for name, prediction in self.methods.items())
+
+
+class AtlasSummary(TiledSummary):
+    """n_models: tested ones. masks: the check of the premise in full. tails: whether the tails of the targets' laws are
+    kept.
+    """
+
     masks: ExchangeabilityReport
     tails: bool = False
 
@@ -192,7 +269,11 @@ class AtlasSummary(Summary):
 
 
 class InfluenceSummary(Summary):
-    """n_nonzero: weights of the datamodels that are not 0; n_stand: those of them that are findings of their sign."""
+    """n_nonzero: weights of the datamodels that are not 0; n_stand: those of them that are findings of their sign.
+
+    With a prior: expected, expected_by: findings that the fit rows expect with it and with Benjamini–Yekutieli's
+    correction, summed over the families that have a prediction; n_unpredicted: those that have none.
+    """
 
     family: str
     alpha: float
@@ -202,6 +283,9 @@ class InfluenceSummary(Summary):
     n_found: int
     n_nonzero: int
     n_stand: int
+    expected: float | None = None
+    expected_by: float | None = None
+    n_unpredicted: int | None = None
 
     def describe(self) -> str:
         """How many influences were found among the tests, and how many weights are among them."""

@@ -46,6 +46,7 @@ class Design:
     """settings: what it takes, by name. targets: those of a class, those that are chosen, or those of its list.
 
     draw: the pairs. problem: what is wrong with its settings, by their names in `[test]`; empty if nothing is.
+    chosen_by_fit: draws by the weights, so that a good first fit is worth more rows (`row_blocks`).
     """
 
     name: str
@@ -54,6 +55,7 @@ class Design:
     targets: Targets
     draw: Callable[[Request], Pairs]
     problem: Callable[[Mapping[str, Any]], str] = _no_problem
+    chosen_by_fit: bool = False
 
 
 def _paper(request: Request, name: Literal["paper", "paper-unordered"]) -> Pairs:
@@ -109,6 +111,7 @@ DESIGNS: dict[str, Design] = {
             "chosen",
             _top,
             _top_problem,
+            chosen_by_fit=True,
         ),
         Design("list", "a list of tests", ("file",), "listed", lambda request: request.listed(), _list_problem),
         Design("grid", "given images × given targets", ("targets", "images"), "chosen", _grid, _grid_problem),

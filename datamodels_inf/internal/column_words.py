@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.internal.threads import in_threads
-from datamodels_inf.masks import PackedMasks
+from datamodels_inf.masks import PackedMasks, count_ones
 from datamodels_inf.scores import Features
 
 Words: TypeAlias = NDArray[np.uint64]
 
+PAIRS_AT_ONCE = 256
+"""Whose words are compared together."""
 BYTES_AT_ONCE = 64
 """512 columns: 640 kB of 10,000 masks, which stay in a core's second cache while they are transposed."""
 
@@ -63,6 +65,21 @@ def column_words(x: Features, columns: Ints, rows: Ints | slice, threads: int) -
 
     in_chunks(gather, used.size, BYTES_AT_ONCE, threads)
     return words
+
+
+def count_changed(x: Features, pairs: Ints, threads: int) -> Ints:
+    """For each of the (P, 2, g) pairs, the rows that change when its two groups are exchanged."""
+    used, left, right = used_columns(pairs)
+    words = column_words(x, used, slice(None), threads)
+    changed = np.zeros(len(pairs), np.int64)
+
+    def count(start: int) -> None:
+        part = slice(start, start + PAIRS_AT_ONCE)
+        differ = words[left[part]] ^ words[right[part]]
+        changed[part] = count_ones(np.bitwise_or.reduce(differ, axis=1).view(np.uint8))
+
+    in_chunks(count, len(pairs), PAIRS_AT_ONCE, threads)
+    return changed
 
 
 def in_chunks(work: Callable[[int], object], total: int, size: int, threads: int) -> None:

@@ -104,7 +104,7 @@ def _merge(x: Any, y: Any, merged: Any) -> None:
 
 @kernel()
 def _rank(keys: Any, law: Floats, ranks: Any) -> int:
-    """Of sorted keys, law = (2|V|, Σr², Σr⁴, c), see `signed_rank.large_sample_tail`, and 2r as far as `ranks` goes.
+    """Of sorted keys, law = (2V, Σr², Σr⁴, c), see `signed_rank.large_sample_tail`, and 2r as far as `ranks` goes.
 
     Returns how many keys are positive.
     """
@@ -122,7 +122,7 @@ def _rank(keys: Any, law: Floats, ranks: Any) -> int:
         ranks[k] = 2 * (k + 1)
     if tied > 0:
         total = _rank_ties(keys, law, ranks)
-    law[0] = abs(2 * total - n * (n + 1))
+    law[0] = 2 * total - n * (n + 1)
     return positive
 
 

@@ -14,6 +14,7 @@ import mmap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,45 +35,53 @@ COLUMNS_AT_ONCE = 2048
 class Part:
     """A run of rows that is counted on its own, and where its words are."""
 
-    n: int
+    rows: slice
     words: slice
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.rows.stop - self.rows.start)
 
 
 class ColumnBits:
-    """The columns of `masks` as words; rows before `split` are the part `training`, the others `validation`.
+    """The columns of `masks` as words, in `parts`: runs of rows that end before the rows `ends`, one after the other.
 
-    Each of the two begins with a word of its own; bits that belong to no row are 0.
+    Each part begins with a word of its own; bits that belong to no row are 0.
     """
 
-    def __init__(self, masks: PackedMasks, split: int, threads: int) -> None:
-        n = masks.n_models
-        first, second = words_of(split), words_of(n - split)
-        self.training = Part(split, slice(0, first))
-        self.validation = Part(n - split, slice(first, first + second))
-        self.both = Part(n, slice(0, first + second))
-        self.words: Words = np.zeros((masks.n_train, first + second), np.uint64)
+    def __init__(self, masks: PackedMasks, ends: Sequence[int], threads: int) -> None:
+        rows = list(pairwise((0, *ends)))
+        words = pairwise(accumulate((words_of(stop - start) for start, stop in rows), initial=0))
+        self.parts = tuple(Part(slice(*own), slice(*where)) for own, where in zip(rows, words, strict=True))
+        self.words: Words = np.zeros((masks.n_train, self.parts[-1].words.stop), np.uint64)
         self.threads = threads
-        self._transpose(masks.bits[:split], 0)
-        self._transpose(masks.bits[split:], first)
+        for part in self.parts:
+            self._transpose(masks.bits[part.rows], part.words.start)
 
     @property
     def n_columns(self) -> int:
         """The number of images."""
         return len(self.words)
 
+    def span(self, first: int, last: int) -> Part:
+        """The parts from `first` to `last` − 1 as one."""
+        start, stop = self.parts[first], self.parts[last - 1]
+        return Part(slice(start.rows.start, stop.rows.stop), slice(start.words.start, stop.words.stop))
+
     @cached_property
-    def sums(self) -> tuple[Ints, Ints]:
-        """(n_j of the training rows, n_j of the validation rows)."""
+    def sums(self) -> Ints:
+        """(n_parts, n_columns): n_j of the rows of each part."""
         from datamodels_inf.kernels.coordinate_descent import count_ones
 
-        sums = np.empty((2, self.n_columns), np.int64)
+        sums = np.empty((len(self.parts), self.n_columns), np.int64)
 
         def count(piece: slice) -> None:
-            for part, counts in zip((self.training, self.validation), sums, strict=True):
+            for part, counts in zip(self.parts, sums, strict=True):
                 count_ones(self.words[piece], part.words.start, part.words.stop, counts[piece])
 
         in_threads(count, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
-        return sums[0], sums[1]
+        return sums
 
     def count_common(
         self, features: Ints, which: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]
@@ -87,10 +96,11 @@ class ColumnBits:
 
         in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
 
-    def weighted_sums(self, rounded: Sequence[Rounded], part: Part) -> Floats:
-        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of a part."""
+    def weighted_sums(self, rounded: Sequence[Rounded], number: int) -> Floats:
+        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of part `number`."""
         from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 
+        part = self.parts[number]
         steps = np.zeros((64 * (part.words.stop - part.words.start), TARGETS), np.int64)
         for t, y in enumerate(rounded):
             steps[: part.n, t] = y.steps
@@ -100,8 +110,7 @@ class ColumnBits:
             add_steps(self.words[piece], part.words.start, steps, totals[piece])
 
         in_threads(add, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
-        sums = self.sums[0] if part is self.training else self.sums[1]
-        return np.stack([y.offset * sums + y.step * totals[:, t] for t, y in enumerate(rounded)])
+        return np.stack([y.offset * self.sums[number] + y.step * totals[:, t] for t, y in enumerate(rounded)])
 
     def _transpose(self, bits: NDArray[np.uint8], first_word: int) -> None:
         from datamodels_inf.kernels.coordinate_descent import transpose_bits

@@ -12,6 +12,8 @@ At 50,000 columns a row takes 100 kB, and a LASSO needs only the rows of columns
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels.gram_rows import Rows, add_to_rows, correlate, mirror_rows, set_rows
 from datamodels_inf.kernels.pair_counts import LANES, count_common
-from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits
+from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits, Part
 
 ROWS_AT_ONCE = 2 * LANES
 """Rows counted or completed in one go: two tables of `pair_counts`."""
@@ -36,7 +38,7 @@ class TooManyRowsError(ValueError):
 
 
 class Gram:
-    """Rows of the Gram matrix over the training rows, and after `take_all_rows` over all rows of `columns`.
+    """Rows of the Gram matrix over the first `level` parts of `columns`: one, and more after `take`.
 
     Parameters
     ----------
@@ -54,25 +56,31 @@ class Gram:
         self._feature = np.full(self.capacity, -1, np.int64)
         self._asked = np.zeros(self.capacity, np.int64)
         self._clock = 0
-        self._full = np.zeros(self.capacity, np.bool_)
-        """Whether a row counts the validation rows too."""
+        self._parts = np.zeros(self.capacity, np.int64)
+        """How many parts a row counts."""
         self._beyond: dict[int, tuple[Ints, Floats]] = {}
         """What was cut off a row outside its diagonal: (columns, excess)."""
-        self.all_rows = False
+        self.level = 1
         self._may_exceed = False
+        self._bases: dict[int, Floats] = {}
+        """a_j of each level so far."""
         self._set_sums()
 
-    def take_all_rows(self) -> None:
-        """From now on count the validation rows too. Rows that are there are completed when next asked for."""
-        if not self.all_rows:
-            self.all_rows, before = True, self._base
+    def take(self, level: int) -> None:
+        """From now on count the first `level` parts. Rows that are there are completed when next asked for.
+
+        There is no way back: it would count rows anew.
+        """
+        if level < self.level:
+            raise ValueError(f"the Gram matrix counts {self.level} parts of the rows already, not {level}.")
+        if level > self.level:
+            self.level = level
             self._set_sums()
-            self._moved = (before - self._base).astype(np.int64)
 
     def has(self, features: Ints) -> bool:
         """Whether all their rows are there, in the present count."""
         slots = self._slot[features]
-        return bool((slots >= 0).all() and (self._full[slots] == self.all_rows).all())
+        return bool((slots >= 0).all() and (self._parts[slots] == self.level).all())
 
     def require(self, features: Ints) -> None:
         """Count the rows that are not there yet."""
@@ -83,7 +91,8 @@ class Gram:
         self._asked[self._slot[present]] = self._clock
         missing = features[self._slot[features] < 0]
         try:
-            self._complete(present[self._full[self._slot[present]] != self.all_rows])
+            for some in self._incomplete(present):
+                self._complete(some)
             for start in range(0, missing.size, ROWS_AT_ONCE):
                 self._count(missing[start : start + ROWS_AT_ONCE])
         except BaseException:  # Interrupted: which rows are half made is not known.
@@ -98,16 +107,16 @@ class Gram:
         return correlate(self.view, c, features, w)
 
     def _set_sums(self) -> None:
-        training, validation = self.columns.sums
-        self._part = self.columns.both if self.all_rows else self.columns.training
+        self._part = self.columns.span(0, self.level)
         self.n = self._part.n
-        self.sums: Floats = (training + (validation if self.all_rows else 0)).astype(np.float64)
+        self.sums: Floats = self.columns.sums[: self.level].sum(axis=0).astype(np.float64)
         variance = self.sums * (self.n - self.sums) / self.n
         self.scale = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
         """1/(√n·s_j), and 0 for a column that is constant."""
         mean = self.sums.mean()
         self._base = np.rint(mean * (self.sums - 0.5 * mean) / self.n)
         """a_j."""
+        self._bases[self.level] = self._base
         # |N_jk − n_j n_k / n| ≤ n/4
         self._may_exceed |= self.n / 4 + np.abs(self.sums - mean).max() ** 2 / self.n + 2 > MOST
         diagonal = self.sums - 2 * self._base
@@ -143,42 +152,51 @@ class Gram:
         return free
 
     def _count(self, missing: Ints) -> None:
-        """Rows that are not there. What another row already holds is read from it: the matrix is symmetric."""
+        """Rows that are not there."""
         slots = self._free_slots(missing.size)
-        is_known = (self._slot >= 0) & (self._full[self._slot] == self.all_rows)
-        known, unknown = np.flatnonzero(is_known), np.flatnonzero(~is_known)
-        self._feature[slots], self._asked[slots], self._full[slots] = missing, self._clock, self.all_rows
-        self._slot[missing] = slots
         base = self._base.astype(np.int64)
 
         def keep(piece: Ints, counts: NDArray[np.int32]) -> None:
             set_rows(counts, missing, piece, base, self._rows, slots, MOST)
 
-        def mirror(piece: slice) -> None:
-            mirror_rows(self._rows, self._slot[known[piece]], known[piece], slots, missing)
-
-        self.columns.count_common(missing, unknown, self._part, keep)
-        threads = self.columns.threads
-        in_threads(mirror, even_slices(known.size, COLUMNS_AT_ONCE, threads), threads)
+        self._fill(missing, slots, self._part, keep)
+        self._feature[slots], self._asked[slots] = missing, self._clock
+        self._slot[missing], self._parts[slots] = slots, self.level
         self.counted += missing.size
         self._note_beyond(missing)
 
+    def _incomplete(self, features: Ints) -> Iterator[Ints]:
+        """Those that count fewer parts than they should, in pieces that count as many parts as each other."""
+        parts = self._parts[self._slot[features]]
+        for level in np.unique(parts[parts < self.level]):
+            some = features[parts == level]
+            yield from (some[start : start + ROWS_AT_ONCE] for start in range(0, some.size, ROWS_AT_ONCE))
+
     def _complete(self, features: Ints) -> None:
-        """Add the validation rows to rows that count the training rows alone; what was cut off stays so."""
-        if features.size == 0:
-            return
-        every = np.arange(self.columns.n_columns)
-        for start in range(0, features.size, ROWS_AT_ONCE):
-            some = features[start : start + ROWS_AT_ONCE]
-            slots = self._slot[some]
+        """Add the parts that these rows lack, all of them the same ones; what was cut off stays so."""
+        slots = self._slot[features]
+        level = int(self._parts[slots[0]])
+        moved = (self._bases[level] - self._base).astype(np.int64)
 
-            def add(piece: Ints, counts: NDArray[np.int32], some: Ints = some, slots: Ints = slots) -> None:
-                add_to_rows(counts, some, piece, self._moved, self._rows, slots, MOST)
+        def add(piece: Ints, counts: NDArray[np.int32]) -> None:
+            add_to_rows(counts, features, piece, moved, self._rows, slots, MOST)
 
-            self.columns.count_common(some, every, self.columns.validation, add)
-            self._rows[slots, some] = self._diagonal[some]
-        self._full[self._slot[features]] = True
+        self._fill(features, slots, self.columns.span(level, self.level), add)
+        self._rows[slots, features] = self._diagonal[features]
+        self._parts[slots] = self.level
         self._note_beyond(features)
+
+    def _fill(self, features: Ints, slots: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]) -> None:
+        """Rows at `slots`, by what `use` makes of counts; what another row holds is read from it, by symmetry."""
+        is_known = (self._slot >= 0) & (self._parts[self._slot] == self.level)
+        known, unknown = np.flatnonzero(is_known), np.flatnonzero(~is_known)
+
+        def mirror(piece: slice) -> None:
+            mirror_rows(self._rows, self._slot[known[piece]], known[piece], slots, features)
+
+        self.columns.count_common(features, unknown, part, use)
+        threads = self.columns.threads
+        in_threads(mirror, even_slices(known.size, COLUMNS_AT_ONCE, threads), threads)
 
     def _note_beyond(self, features: Ints) -> None:
         """Count once more what was cut off outside the diagonal, and keep by how much."""

@@ -7,7 +7,9 @@ left, most is for rows of the Gram matrix, and the rest for the working sets' ow
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from datamodels_inf.kernels.margin_sums import TARGETS
 from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, words_of
@@ -62,9 +64,10 @@ class MemoryPlan:
         return 1e9 * self.memory_gb - self.fixed
 
 
-def plan_memory(n: int, d: int, split: int, batch: int, threads: int, memory_gb: float) -> MemoryPlan:
-    """For n masks of d images, those from `split` on to choose λ, and `batch` targets at a time."""
-    words, vectors, margins = words_of(split) + words_of(n - split), 3 * batch + 40, batch + 2 * TARGETS
+def plan_memory(ends: Sequence[int], d: int, batch: int, threads: int, memory_gb: float) -> MemoryPlan:
+    """For masks of d images, in parts that end before the rows `ends`, and `batch` targets at a time."""
+    n, words = ends[-1], sum(words_of(stop - start) for start, stop in pairwise((0, *ends)))
+    vectors, margins = 3 * batch + 36 + 2 * len(ends), batch + 2 * TARGETS
     counts = min(d, COLUMNS_AT_ONCE * threads) * 6 * ROWS_AT_ONCE
     plan = MemoryPlan(n, d, 8 * d * (words + vectors) + 8 * n * margins + counts, memory_gb)
     plan.check()

@@ -15,10 +15,12 @@ most `tolerance`·P(0). Neither the number of threads nor the memory changes a r
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -33,57 +35,18 @@ from datamodels_inf.lasso.columns import ColumnBits, Rounded
 from datamodels_inf.lasso.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.lasso.gram import Gram, TooManyRowsError
 from datamodels_inf.lasso.memory import plan_memory
+from datamodels_inf.lasso.walk import Choice, Progress, Walk
 from datamodels_inf.masks import PackedMasks
 
 Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
 Margins: TypeAlias = NDArray[np.floating[Any]]
-Progress: TypeAlias = Callable[[float], object]
 
 BATCH = 32
 """Targets that go down their paths together; rows of the Gram matrix stay for the next batch."""
 CHECKED_AT_ONCE = 4096
 """Rows of margins."""
-
-
-def fit_lasso(
-    masks: Masks,
-    margins: Margins,
-    *,
-    n_lambdas: int = 100,
-    lambda_ratio: float = 0.001,
-    validation_rows: int | None = None,
-    patience: int = 3,
-    tolerance: float = 1e-6,
-    memory_gb: float = 7.0,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Datamodel:
-    """Fit a datamodel for every column of `margins`, (n_models, n_targets).
-
-    Parameters
-    ----------
-    n_lambdas, lambda_ratio : length of the path, and its end as a share of λ_max.
-    validation_rows : the last rows, which choose λ; by default a fifth of all rows, and at most 20,000.
-    patience : a path ends when the validation error has not improved for so many λ.
-    tolerance : the largest duality gap, as a share of P(0).
-    memory_gb : memory to use, in 10⁹ bytes, besides that of masks, margins and weights.
-    threads : all cores by default.
-    progress : called with steps that add up to the number of targets, from one thread at a time.
-    """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
-    lasso = Lasso(
-        packed,
-        validation_rows=count_validation_rows(packed.n_models, validation_rows),
-        n_lambdas=n_lambdas,
-        lambda_ratio=lambda_ratio,
-        patience=patience,
-        tolerance=tolerance,
-        memory_gb=memory_gb,
-        threads=threads,
-    )
-    half = None if progress is None else lambda step: progress(0.5 * step)
-    choices = lasso.choose(margins, half)
-    return as_datamodel(lasso.refit(margins, [choice.best for choice in choices], half), packed.n_train)
+ABOVE = 6
+"""λ of the path above that of the prefix before: there a longer prefix begins to look for its own."""
 
 
 def lasso_path(
@@ -138,28 +101,20 @@ class Fit:
     gap: float
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """How λ was chosen: what each step of the path gave, as far as it went, and the solution of the best."""
-
-    lambdas: Floats
-    mse: Floats
-    """On the validation rows; NaN without them."""
-    n_nonzero: Ints
-    gap: Floats
-    best: Solution
-    at_end: bool
-    """Whether the best is the last λ of the whole path: a longer path might have been better."""
-
-
 class Lasso:
-    """Masks made ready for the fit of any number of targets. For the parameters see `fit_lasso`."""
+    """Masks made ready for the fit of any number of targets. For the parameters see `fit_lasso`.
+
+    With `ends`, of each prefix of rows that ends before one of them; by default of all rows. The prefixes come in
+    order, each first `choose` and then `refit`: the Gram matrix is that of the prefix before and of the new rows, so
+    rows are counted once. A prefix chooses λ on its new rows, fitted on those before; the first on `validation_rows`.
+    """
 
     def __init__(
         self,
         masks: Masks,
         *,
         validation_rows: int,
+        ends: Sequence[int] | None = None,
         n_lambdas: int = 100,
         lambda_ratio: float = 0.001,
         patience: int = 3,
@@ -168,49 +123,73 @@ class Lasso:
         threads: int | None = None,
     ) -> None:
         packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
-        _check(packed.n_models, validation_rows, n_lambdas, lambda_ratio, patience, tolerance, threads)
-        self.n, self._split = packed.n_models, packed.n_models - validation_rows
+        self.ends = (packed.n_models,) if ends is None else check_ends(ends, packed.n_models)
+        _check(self.ends[0], validation_rows, n_lambdas, lambda_ratio, patience, tolerance, threads)
+        parts = (self.ends[0] - validation_rows, *self.ends)
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
         self._threads = threads or os.cpu_count() or 1
-        self._plan = plan_memory(self.n, packed.n_train, self._split, BATCH, self._threads, memory_gb)
-        self._columns = ColumnBits(packed, self._split, self._threads)
+        self._plan = plan_memory(parts, packed.n_train, BATCH, self._threads, memory_gb)
+        self._columns = ColumnBits(packed, parts, self._threads)
         self.gram = Gram(self._columns, self._plan.rows)
         self.scratch = Scratch(self._threads, self._plan.square_bytes)
         self.lock = Lock()
         """Of what the threads of a fit do one after the other."""
 
-    def choose(self, margins: Margins, progress: Progress | None = None) -> list[Choice]:
-        """For each column of `margins` the λ with the least error on the validation rows, fitted on the others."""
-        self._check_margins(margins)
-        self._check_training()
-        if self._split == self.n:
+    def choose(
+        self,
+        margins: Margins,
+        progress: Progress | None = None,
+        *,
+        prefix: int = 0,
+        before: Sequence[Fit] | None = None,
+    ) -> list[Choice]:
+        """For each column of `margins` the λ with the least error on the validation rows, fitted on those before.
+
+        `margins` has the rows of the prefix; the validation rows of all but the first are those that it has beyond the
+        one before, and `before` the fits of that one.
+        """
+        self._check_margins(margins, prefix)
+        self._check_order(prefix + 1)
+        if self._columns.parts[prefix + 1].n == 0:
             raise ValueError("`validation_rows` must be at least 1 to choose λ, but it is 0.")
+        if (0 if before is None else len(before)) != (margins.shape[1] if prefix else 0):
+            raise ValueError("`before` must hold the fit of each target on the prefix before, if there is one.")
+        self.gram.take(prefix + 1)
         choices: list[Choice] = []
         for start in range(0, margins.shape[1], BATCH):
-            choices += self._choose(margins[:, start : start + BATCH], progress)
+            some = slice(start, start + BATCH)
+            choices += self._choose(margins[:, some], None if before is None else before[some], progress)
         self._warn([float(choice.gap.max()) for choice in choices])
         return choices
 
-    def refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None = None) -> list[Fit]:
-        """Fit each column of `margins` on all rows, at the λ of `starts` and beginning there."""
-        self._check_margins(margins)
+    def refit(
+        self, margins: Margins, starts: Sequence[Solution], progress: Progress | None = None, *, prefix: int = 0
+    ) -> list[Fit]:
+        """Fit each column of `margins` on all rows of the prefix, at the λ of `starts` and beginning there.
+
+        After the first prefix at λ·√(n'/n), n' and n being the rows of the prefix before and of this one: the λ that is
+        large enough for noise falls with √n, and here n is much more than the n' rows that λ was chosen for. Not where
+        w = 0 was best.
+        """
+        self._check_margins(margins, prefix)
+        self._check_order(prefix + 2)
         if len(starts) != margins.shape[1]:
             raise ValueError(
                 f"`starts` must hold {margins.shape[1]} solutions, one a target, but it holds {len(starts)}."
             )
-        self.gram.take_all_rows()
+        self.gram.take(prefix + 2)
         fits: list[Fit] = []
         for start in range(0, margins.shape[1], BATCH):
             some = slice(start, start + BATCH)
-            fits += self._refit(margins[:, some], starts[some], progress)
+            fits += self._refit(margins[:, some], [self._at(start, prefix) for start in starts[some]], progress)
         self._warn([fit.gap for fit in fits])
         return fits
 
     def path(self, margins: Margins, lambdas: Floats | None = None) -> LassoPath:
-        """All solutions along the path, or along the given λ, on all but the validation rows."""
-        self._check_margins(margins)
-        self._check_training()
+        """All solutions along the path, or along the given λ, on the first prefix but for its validation rows."""
+        self._check_margins(margins, 0)
+        self._check_order(1)
         given = None if lambdas is None else _check_lambdas(lambdas, margins.shape[1])
         fits: list[list[Fit]] = []
         mse: list[list[float]] = []
@@ -226,15 +205,14 @@ class Lasso:
     def moments(self, targets: Sequence[Floats]) -> list[Moments]:
         """c, y2 and ȳ of each target over the rows that the Gram matrix counts."""
         columns, gram = self._columns, self.gram
-        rows = [(slice(0, self._split), columns.training)]
-        rows += [(slice(self._split, self.n), columns.validation)] if gram.all_rows and columns.validation.n else []
+        parts = {number: part.rows for number, part in enumerate(columns.parts[: gram.level]) if part.n}
         results = []
         for start in range(0, len(targets), TARGETS):
             some = targets[start : start + TARGETS]
-            parts = [([Rounded(y[part_rows]) for y in some], part) for part_rows, part in rows]
-            sums = np.sum([columns.weighted_sums(rounded, part) for rounded, part in parts], axis=0)
+            rounded = {number: [Rounded(y[rows]) for y in some] for number, rows in parts.items()}
+            sums = np.sum([columns.weighted_sums(own, number) for number, own in rounded.items()], axis=0)
             for t in range(len(some)):
-                values = np.concatenate([rounded[t].values for rounded, _ in parts])
+                values = np.concatenate([own[t].values for own in rounded.values()])
                 mean = float(values.mean())
                 y2 = float(np.mean((values - mean) ** 2)) if np.ptp(values) > 0 else 0.0
                 c = (sums[t] - gram.sums * mean) * gram.scale / np.sqrt(gram.n)
@@ -242,14 +220,14 @@ class Lasso:
         return results
 
     def validation_mse(self, solution: Solution, moments: Moments, y: Floats) -> float:
-        """Mean squared error of a solution on the validation rows of y; NaN where there are none, or all are fitted."""
-        part = self._columns.validation
-        if part.n == 0 or self.gram.all_rows:
+        """Mean squared error of a solution on the rows of y that come after the fitted ones; NaN without them."""
+        if len(y) == self.gram.n:
             return np.nan
+        part = self._columns.parts[self.gram.level]
         fit = self._fit(solution, moments)
         predicted = np.zeros(64 * (part.words.stop - part.words.start))
         add_columns(self._columns.words, fit.features, part.words.start, fit.weights, predicted)
-        return float(np.mean((y[self._split :] - fit.bias - predicted[: part.n]) ** 2))
+        return float(np.mean((y[part.rows] - fit.bias - predicted[: part.n]) ** 2))
 
     def _fit(self, solution: Solution, moments: Moments) -> Fit:
         gram, features = self.gram, solution.features
@@ -257,24 +235,42 @@ class Lasso:
         bias = moments.mean - float(gram.sums[features] @ weights) / gram.n
         return Fit(features, weights, bias, solution.lam, solution.gap)
 
+    def _at(self, start: Solution, prefix: int) -> Solution:
+        """At the λ of a refit."""
+        if prefix == 0 or start.features.size == 0:
+            return start
+        return replace(start, lam=start.lam * math.sqrt(self.ends[prefix - 1] / self.ends[prefix]))
+
+    def _solution(self, fit: Fit) -> Solution:
+        """The inverse of `_fit`, on the same rows."""
+        w = fit.weights / (self.gram.scale[fit.features] * np.sqrt(self.gram.n))
+        return Solution(fit.lam, fit.features, w, fit.gap)
+
     def _lambdas(self, moments: Moments) -> Floats:
         """From λ_max = max|c| down; all 0 for a constant target."""
         return self._ratios * float(np.abs(moments.c).max())
 
-    def _check_margins(self, margins: Margins) -> None:
-        if margins.ndim != 2 or len(margins) != self.n:
+    def _entry(self, lambdas: Floats, before: Fit) -> int:
+        """Where on its path a target whose prefix before has a fit begins: `ABOVE` steps above the λ of that one."""
+        if before.features.size == 0:
+            return 0
+        return max(0, int(np.count_nonzero(lambdas > before.lam)) - ABOVE)
+
+    def _check_margins(self, margins: Margins, prefix: int) -> None:
+        n = self.ends[prefix]
+        if margins.ndim != 2 or len(margins) != n:
             raise ValueError(
-                f"`margins` must have shape ({self.n}, n_targets), one row per mask, but it is {margins.shape}."
+                f"`margins` must have shape ({n}, n_targets), one row per mask, but it is {margins.shape}."
             )
         if margins.shape[1] == 0:
             raise ValueError("`margins` must have at least one column, a target.")
-        blocks = (margins[start : start + CHECKED_AT_ONCE] for start in range(0, self.n, CHECKED_AT_ONCE))
+        blocks = (margins[start : start + CHECKED_AT_ONCE] for start in range(0, n, CHECKED_AT_ONCE))
         if not all(np.isfinite(block).all() for block in blocks):
             raise ValueError("`margins` must be finite, but it holds NaN or infinity.")
 
-    def _check_training(self) -> None:
-        if self.gram.all_rows:
-            raise RuntimeError("λ is chosen before the first refit: make another Lasso.")
+    def _check_order(self, level: int) -> None:
+        if self.gram.level > level:
+            raise RuntimeError("λ is chosen before the first refit, and prefixes come in order: make another Lasso.")
 
     def _warn(self, gaps: Sequence[float]) -> None:
         above = [gap for gap in gaps if gap > self.tolerance]
@@ -286,9 +282,28 @@ class Lasso:
                 stacklevel=3,
             )
 
-    def _choose(self, margins: Margins, progress: Progress | None) -> list[Choice]:
+    def _choose(self, margins: Margins, before: Sequence[Fit] | None, progress: Progress | None) -> list[Choice]:
+        """Down the whole path, or with a fit `before` down from near its λ.
+
+        Where the best λ is the first of such a shorter path, a larger one may be better: then down the whole path.
+        """
         walks = self._walks(margins, self._patience, progress)
-        self._run([walk.descent(self._lambdas(walk.moments)) for walk in walks])
+        paths = [self._lambdas(walk.moments) for walk in walks]
+        if before is None:
+            self._run([walk.descent(path) for walk, path in zip(walks, paths, strict=True)])
+            return [walk.choice() for walk in walks]
+        entries = [self._entry(path, fit) for path, fit in zip(paths, before, strict=True)]
+        starts = [self._solution(fit) if entry else None for fit, entry in zip(before, entries, strict=True)]
+        self._run(
+            [
+                walk.descent(path[entry:], start)
+                for walk, path, entry, start in zip(walks, paths, entries, starts, strict=True)
+            ]
+        )
+        again = [t for t, walk in enumerate(walks) if entries[t] and walk.best_is_first]
+        for t in again:
+            walks[t] = walks[t].anew()
+        self._run([walks[t].descent(paths[t]) for t in again])
         return [walk.choice() for walk in walks]
 
     def _refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None) -> list[Fit]:
@@ -296,16 +311,16 @@ class Lasso:
         self._run([walk.refit(start) for walk, start in zip(walks, starts, strict=True)])
         return [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
 
-    def _paths(self, margins: Margins, lambdas: Floats | None) -> list[_Walk]:
+    def _paths(self, margins: Margins, lambdas: Floats | None) -> list[Walk]:
         walks = self._walks(margins, None)
         steps = [self._lambdas(walk.moments) for walk in walks] if lambdas is None else lambdas.T
         self._run([walk.descent(own) for walk, own in zip(walks, steps, strict=True)])
         return walks
 
-    def _walks(self, margins: Margins, patience: int | None, progress: Progress | None = None) -> list[_Walk]:
+    def _walks(self, margins: Margins, patience: int | None, progress: Progress | None = None) -> list[Walk]:
         targets = list(margins.T.astype(np.float64, order="C"))
         moments = self.moments(targets)
-        return [_Walk(self, y, own, patience, progress) for y, own in zip(targets, moments, strict=True)]
+        return [Walk(self, y, own, patience, progress) for y, own in zip(targets, moments, strict=True)]
 
     def _run(self, descents: Sequence[Descent]) -> None:
         try:
@@ -315,61 +330,6 @@ class Lasso:
                 f"a path has come near {error.needed} images, and the rows of {error.capacity} fit in memory: end it "
                 f"at a larger `lambda_ratio`, or set `memory_gb` to {self._plan.gb_for_all}, enough for all rows."
             ) from error
-
-
-class _Walk:
-    """What one target meets on its path, and when it stops: when the validation error has ceased to improve."""
-
-    def __init__(
-        self, lasso: Lasso, y: Floats, moments: Moments, patience: int | None, progress: Progress | None
-    ) -> None:
-        self._lasso, self._y, self._patience, self._progress = lasso, y, patience, progress
-        self.moments = moments
-        self.solutions: list[Solution] = []
-        """All of them without patience, or else the best so far."""
-        self.mse: list[float] = []
-        self._lambdas: Floats = np.zeros(0)
-        self._n_nonzero: list[int] = []
-        self._gap: list[float] = []
-        self._best = 0
-
-    def descent(self, lambdas: Floats, start: Solution | None = None) -> Descent:
-        self._lambdas = lambdas
-        lasso = self._lasso
-        return Descent(lasso.gram, lasso.scratch, self.moments, lambdas, lasso.tolerance, self._arrived, start)
-
-    def refit(self, start: Solution) -> Descent:
-        """λ = 0 is that of a target which is constant in the training rows: then λ_max, with w = 0."""
-        lam = start.lam if start.lam > 0.0 else float(np.abs(self.moments.c).max())
-        return self.descent(np.array([lam]), start)
-
-    def choice(self) -> Choice:
-        return Choice(
-            lambdas=self._lambdas[: len(self.mse)],
-            mse=np.array(self.mse),
-            n_nonzero=np.array(self._n_nonzero),
-            gap=np.array(self._gap),
-            best=self.solutions[-1],
-            at_end=self._best == len(self._lambdas) - 1,
-        )
-
-    def _arrived(self, solution: Solution) -> bool:
-        k = len(self.mse)
-        self.mse.append(self._lasso.validation_mse(solution, self.moments, self._y))
-        self._n_nonzero.append(solution.features.size)
-        self._gap.append(solution.gap)
-        if k == 0 or self.mse[k] < self.mse[self._best]:
-            self._best = k
-        if self._patience is None:
-            self.solutions.append(solution)
-        elif self._best == k:
-            self.solutions = [solution]
-        goes_on = self._patience is None or (k - self._best < self._patience and self.moments.y2 > 0)
-        if self._progress is not None:
-            left = len(self._lambdas) - k
-            with self._lasso.lock:
-                self._progress((1 if goes_on else left) / len(self._lambdas))
-        return goes_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,6 +385,14 @@ def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:
     if not (np.isfinite(lambdas).all() and (lambdas > 0).all() and (np.diff(lambdas, axis=0) <= 0).all()):
         raise ValueError("`lambdas` must be finite, larger than 0 and decreasing.")
     return lambdas
+
+
+def check_ends(ends: Sequence[int], n: int) -> tuple[int, ...]:
+    """Where prefixes of n rows end: whole numbers that rise to n."""
+    checked = tuple(int(end) for end in ends)
+    if checked[-1:] != (n,) or any(a >= b for a, b in pairwise((0, *checked))):
+        raise ValueError(f"`ends` must rise from at least 1 to the number of rows, {n}, but it is {list(ends)}.")
+    return checked
 
 
 def _check(

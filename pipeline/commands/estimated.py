@@ -17,20 +17,23 @@ from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
-from datamodels_inf.internal.checks import Floats, Ints, some_of
+from datamodels_inf.internal.checks import Ints, some_of
+from datamodels_inf.pooled import pooled_target
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.findings import MARGINAL, finding_level, one_of
+from pipeline.findings import MARGINAL, one_of
 from pipeline.run import Pipeline
+from pipeline.stages.atlas.found import Found
+from pipeline.stages.atlas.influence import read_counts
 from pipeline.stages.atlas.stage import STRATIFIED
 from pipeline.stages.atlas.tiles import Atlas, Singles
-from pipeline.stages.inputs import Data, Fitted
+from pipeline.stages.inputs import Data, Fitted, tested_targets
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_influences
 from pipeline.store.cache import Result
 from pipeline.summaries import InfluenceSummary, read_summary
 
-NEEDED = ("download", "fit", "atlas", "influence")
+NEEDED = ("download", "fit", "evidence", "atlas", "influence")
 NO_ATLAS = (
     'this configuration has no atlas; add atlas.targets = "needed" (or "all", a class, or a list of targets) to it, '
     "or say --set atlas.targets=needed."
@@ -107,6 +110,7 @@ class Estimated:
     fitted: Fitted
     atlas: Atlas
     result: Result
+    found: Found
 
     @classmethod
     def of(cls, pipeline: Pipeline, command: str) -> Estimated:
@@ -114,11 +118,11 @@ class Estimated:
         if not pipeline.config.atlas.wanted:
             raise BadInputError(NO_ATLAS)
         found = pipeline.finished(NEEDED, command)
-        data, fitted = Data.of(found["download"]), Fitted.of(found["fit"])
+        data, fitted = Data.of(found["download"], pipeline.config), Fitted.of(found["fit"])
         atlas = Atlas.of(found["atlas"])
         if not atlas.summary.targets:
             raise BadInputError(f"the atlas is empty: {STRATIFIED}.")
-        return cls(pipeline.config, data, fitted, atlas, found["influence"])
+        return cls(pipeline.config, data, fitted, atlas, found["influence"], Found.read(found))
 
     @cached_property
     def summary(self) -> InfluenceSummary:
@@ -126,19 +130,9 @@ class Estimated:
         return read_summary(self.result, InfluenceSummary)
 
     @cached_property
-    def _findings(self) -> dict[str, NDArray[Any]]:
-        with np.load(self.result.folder / "findings.npz", allow_pickle=False) as arrays:
-            return dict(arrays)
-
-    @property
     def counts(self) -> dict[str, Ints]:
         """Of each place n_found, n_nonzero, n_stand; of each image, how many targets it is found to raise and lower."""
-        return {name: values for name, values in self._findings.items() if name != "limit"}
-
-    @property
-    def _limit(self) -> Floats:
-        """The largest p-value of a finding, of each place."""
-        return self._findings["limit"]
+        return read_counts(self.result)
 
     @property
     def warning(self) -> str:
@@ -166,15 +160,6 @@ class Estimated:
     def strongest_places(self, image: int, top: int) -> tuple[Ints, Ints]:
         """Of the targets that an image helps most, and hurts most, the places."""
         return _strongest(*self.atlas.of_image(image), top)
-
-    def level(self, place: int) -> float:
-        """That of the intervals of a target's findings; NaN where its family has none."""
-        return finding_level(self.summary.correction, self.summary.alpha, self.family_size, self.n_found(place))
-
-    @property
-    def family_size(self) -> int:
-        """Tests of one family."""
-        return self.summary.n_tests if self.summary.family == "all" else self.data.n_train
 
     def n_found(self, place: int) -> int:
         """Findings of the family that a target belongs to."""
@@ -207,9 +192,9 @@ class Estimated:
         """What the atlas and the stage influence say, by name, an entry for each image."""
         estimate, error = (values[images].astype(np.float64) for values in self.atlas.of_target(place))
         pvalue = self.atlas.pvalue(place, estimate, error)
-        found = pvalue <= self._limit[place]
+        found = self.found.is_finding(place, images)
         freedom = np.full(1, self.atlas.summary.n_models - 1.0)
-        level = self.level(place) if found.any() else MARGINAL
+        level = self.found.levels(place, images) if found.any() else MARGINAL
         low, high = effect_interval(estimate, error, freedom, MARGINAL)
         longer = (np.where(found, end, np.nan) for end in effect_interval(estimate, error, freedom, level))
         values = (estimate, error, low, high, *longer, pvalue, found)
@@ -217,13 +202,12 @@ class Estimated:
         return dict(zip(names, values, strict=True))
 
     def _ranks(self, target: int, images: Ints, confidence: float) -> RankIntervals:
-        number = np.array([target])
-        datamodel = self.fitted.datamodel.subset(self.fitted.places(number)).in_mask_coding()
+        (blocks,) = tested_targets(self.data, self.fitted, np.array([target]))
+        margins, theta = pooled_target(self.data.held_out_masks, blocks)
         return rank_intervals(
             self.data.held_out_masks,
-            self.data.held_out_margins(number)[:, 0],
-            theta=datamodel.weight[:, 0],
-            bias=float(datamodel.bias[0]),
+            margins,
+            theta=theta,
             images=images,
             confidence=confidence,
             threads=os.cpu_count() or 1,
@@ -242,8 +226,8 @@ class Estimated:
     def weights_of_image(self, image: int) -> tuple[int, int]:
         """How many datamodels give it a weight other than 0, and in how many of these it is a finding of that sign."""
         theta = self.fitted.datamodel.weight[image, self.fitted.places(self.atlas.targets)]
-        estimate, error = self.atlas.of_image(image)
-        found = self.atlas.pvalues_of_image(estimate, error) <= self._limit
+        estimate, _ = self.atlas.of_image(image)
+        found = self.found.of_image(image)
         return int(np.count_nonzero(theta)), int(np.count_nonzero(found & (theta * estimate > 0)))
 
 

@@ -13,6 +13,7 @@ from pipeline.commands.aligned import aligned
 from pipeline.commands.tested import Row, Tested
 from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import UNSEEN
+from pipeline.summaries import TestSummary
 from pipeline.text.csv_text import csv_line
 from pipeline.text.numbers import terminal_pvalue
 
@@ -23,8 +24,8 @@ NUMBERS = (
     "effect_low_selected", "effect_high_selected",
 )  # fmt: skip
 CSV_COLUMNS = (
-    "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "note",
-    "words",
+    "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "n_rows",
+    "weight", "note", "words",
 )  # fmt: skip
 HEADER = (
     "no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval", "as a finding",
@@ -54,8 +55,9 @@ def finding_lines(
             continue
         if tested.warning:
             yield f"Warning: p-values may not be valid: {tested.warning}"
-        yield f"{name}: {tested.families[name].n_found:,} of {tested.summary.n_made:,} pairs {tested.promise}"
-        if tested.families[name].n_found:
+        count, on = tested.families[name].n_found, tested.summary.tested_on(name)
+        yield f"{name}: {count:,} of {tested.summary.n_made:,} pairs {tested.promise}; tested on {on}"
+        if count:
             yield tested.intervals(name)
         if wanted_class is not None:
             yield f"{len(rows):,} of them with an image of class {wanted_class}"
@@ -73,8 +75,11 @@ def compare_lines(tested: Tested) -> Iterator[str]:
         yield f"Warning: p-values may not be valid: {tested.warning}"
     yield f"Of {tested.summary.n_made:,} pairs, so many {tested.promise}:"
     yield ""
-    header = ["method", "findings", "no other", *(f"also {method}" for method in tested.methods)]
-    yield from aligned([header, *_comparison(tested.methods, common, alone)], right=True)
+    header = ["method", "models", "findings", "no other", *(f"also {method}" for method in tested.methods)]
+    yield from aligned([header, *_comparison(tested.summary, common, alone)], right=True)
+    if tested.summary.on_last:
+        yield ""
+        yield f"Tested on the last block of models alone: {', '.join(tested.summary.on_last)}."
     if len(tested.methods) == 1:
         yield ""
         yield "Only one method was run; several stand side by side with, say, --config digits-methods."
@@ -94,10 +99,11 @@ def _untested(notes: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield f"{what}: {count:,} pairs by {', '.join(names)} ({note})"
 
 
-def _comparison(methods: Sequence[str], common: Ints, alone: Ints) -> Iterator[list[str]]:
-    for place, method in enumerate(methods):
+def _comparison(summary: TestSummary, common: Ints, alone: Ints) -> Iterator[list[str]]:
+    for place, method in enumerate(summary.methods):
         others = ["–" if k == place else f"{n:,}" for k, n in enumerate(common[place].tolist())]
-        yield [method, f"{common[place, place]:,}", f"{alone[place]:,}", *others]
+        rows = f"{summary.n_rows[method]:,}"
+        yield [method, rows, f"{common[place, place]:,}", f"{alone[place]:,}", *others]
 
 
 def _check(tested: Tested, method: str | None, wanted_class: str | None) -> None:

@@ -124,7 +124,8 @@ def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
 def _intervals(estimated: Estimated, place: int | None) -> str:
     """What the two intervals promise."""
     places = range(estimated.summary.n_targets) if place is None else [place]
-    levels = sorted(level for level in {estimated.level(k) for k in places} if not math.isnan(level))
+    ranges = (estimated.found.level_range(k) for k in places if estimated.n_found(k))
+    levels = sorted({level for both in ranges for level in both})
     first = "95 % interval: for an image named in advance"
     if not levels:
         return first

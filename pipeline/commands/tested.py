@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from datamodels_inf.contrast import Contrast
-from datamodels_inf.internal.checks import Floats
+from datamodels_inf.internal.checks import Ints
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.commands.aligned import named
 from pipeline.config import Config
-from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_text, one_of
+from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 from pipeline.stages.inputs import Data
+from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
@@ -29,22 +31,29 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
 Row: TypeAlias = Mapping[str, Any]
-ADDED = ("pvalue_adjusted", "effect_low_selected", "effect_high_selected")
+NEEDED = ("download", "fit", "test")
+ADDED = ("pvalue_adjusted", "effect_low_selected", "effect_high_selected", "weight")
 
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """The result of a test stage. Each method's tests are one family: the methods are not corrected for each other."""
+    """The result of a test stage. Each method's tests are one family: the methods are not corrected for each other.
+
+    prior: that of the prior stage, if the correction needs it.
+    """
 
     config: Config
     result: Result
     labels: Labels | None
+    prior: Result | None = None
 
     @classmethod
     def of(cls, pipeline: Pipeline, command: str) -> Tested:
         """What is in the store; `command` is what to run where it is not."""
-        found = pipeline.finished(("download", "fit", "test"), command)
-        return cls(pipeline.config, found["test"], Data.of(found["download"]).labels)
+        needs_prior = CORRECTIONS[pipeline.config.test.correction].needs_prior
+        found = pipeline.finished((*NEEDED, "evidence", "prior") if needs_prior else NEEDED, command)
+        labels = Data.of(found["download"], pipeline.config).labels
+        return cls(pipeline.config, found["test"], labels, found.get("prior"))
 
     @cached_property
     def summary(self) -> TestSummary:
@@ -68,7 +77,11 @@ class Tested:
 
         table = parquet.read_table(self.result.folder / "tests.parquet", columns=["pvalue"])
         pvalues = table["pvalue"].to_numpy().reshape(len(self.methods), self.summary.n_tests)
-        return {name: Family(own, self.config.test) for name, own in zip(self.methods, pvalues, strict=True)}
+        test = self.config.test
+        return {
+            name: Family(own, test, prior_in_use(test, self.prior, name))
+            for name, own in zip(self.methods, pvalues, strict=True)
+        }
 
     @property
     def promise(self) -> str:
@@ -79,9 +92,9 @@ class Tested:
 
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""
-        level = self.families[method].level
-        text = level_text(level).replace(" ", "")
-        whom = f"As a finding ({text})" if level > MARGINAL else "It holds for findings too"
+        least, most = self.families[method].level_range
+        text = level_range_text(least, most).replace(" %", "%")
+        whom = f"As a finding ({text})" if most > MARGINAL else "It holds for findings too"
         return f"95% interval: for a pair named in advance. {whom}: {coverage(self.config.test, 'effect')}"
 
     def findings(self, method: str) -> list[dict[str, Any]]:
@@ -104,15 +117,16 @@ class Tested:
             wanted = np.zeros(len(own), np.bool_)
             wanted[inside] = family.found[own[inside]]
             if wanted.any():
-                adjusted = family.adjusted[own[wanted]]
-                yield from self._completed(file.read_row_group(group).filter(wanted), family, adjusted)
+                yield from self._completed(file.read_row_group(group).filter(wanted), family, own[wanted])
 
-    def _completed(self, part: Table, family: Family, adjusted: Floats) -> Iterator[dict[str, Any]]:
-        """Findings with their adjusted p-values, longer intervals and words."""
-        low, high = family.selected_intervals(*(part[name].to_numpy() for name in ("effect", "effect_se", "effect_df")))
-        added = zip(adjusted.tolist(), low.tolist(), high.tolist(), strict=True)
+    def _completed(self, part: Table, family: Family, tests: Ints) -> Iterator[dict[str, Any]]:
+        """Findings, `tests` of the family, with their adjusted p-values, longer intervals and words."""
+        effects = (part[name].to_numpy() for name in ("effect", "effect_se", "effect_df"))
+        low, high = family.selected_intervals(tests, *effects)
+        weight = np.ones(len(tests)) if family.prior is None else family.prior.weight[tests]
+        added = zip(family.adjusted[tests].tolist(), low.tolist(), high.tolist(), weight.tolist(), strict=True)
         for row, values in zip(part.to_pylist(), added, strict=True):
-            whole = {**row, **dict(zip(ADDED, values, strict=True))}
+            whole = {**row, "n_rows": self.summary.n_rows[row["method"]], **dict(zip(ADDED, values, strict=True))}
             yield {**whole, "words": f"{self._words(whole)}{_as_finding(whole, family.n_found)}"}
 
     def classes(self, row: Row) -> set[str]:

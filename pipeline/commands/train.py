@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from datamodels_inf.row_blocks import LEAST
 from datamodels_inf.training.train import Recipe
 from pipeline.commands.training_job import Job, train_source
+from pipeline.config import Test
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, load_cifar10, load_digits
 
@@ -20,6 +23,9 @@ RECIPES = {
     "digits": Recipe(),
     "cifar10": Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64),
 }
+
+FEWEST = 6
+"""Models that can be fitted and tested at all: three and three."""
 
 
 def train_from_options(options: Mapping[str, Any]) -> Iterator[str]:
@@ -45,20 +51,27 @@ def train_from_options(options: Mapping[str, Any]) -> Iterator[str]:
         )
     train_source(job, images, out, options["workers"] or os.cpu_count() or 1, options["quiet"])
     yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
-    yield f"Use them: {_next_command(job, images, out)}"
+    if job.n_models >= FEWEST:
+        yield f"Use them: {_next_command(job, images, out)}"
 
 
 def _next_command(job: Job, images: ImageSet, out: Path) -> str:
-    """A `run` on this set that works as it stands."""
-    held_out = max(2, job.n_models // 3)
+    """A `run` on this set that works as it stands: every model but the first tests."""
+    first_target = int(images.target_labels[0])
     settings = {
         "source.kind": "files",
         "source.folder": str(out),
-        "source.fit_rows": job.n_models - held_out,
-        "source.held_out_rows": held_out,
-        "test.target_class": images.class_names[int(images.target_labels[0])],
-        "report.name": job.dataset,
+        "test.rows": "progressive",
+        "test.method": "contrast",
+        "test.target_class": images.class_names[first_target],
+        "report.name": re.sub(r"[^A-Za-z0-9]+", "-", out.resolve().name).strip("-") or job.dataset,
     }
+    if job.n_models < 2 * LEAST:  # The rule for rows begins there.
+        settings["source.first_rows"] = str(job.n_models // 2)
+    n_same_class = int(np.bincount(images.train_labels).min())
+    supply = n_same_class * (n_same_class - 1) // 2 * int((images.target_labels == first_target).sum())
+    if supply < Test().repeats:
+        settings["test.repeats"] = str(max(supply, 1))
     words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     return shlex.join(["datamodels-inf", "run", *words])
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from datamodels_inf.multiplicity import CORRECTIONS, Correction, threshold
-from pipeline.findings import MARGINAL, finding_level, level_text
+from datamodels_inf.multiplicity import CORRECTIONS, Correction
 from pipeline.report.content import Content
 from pipeline.report.drawing.bars import common_limit
 from pipeline.report.drawing.embedded_images import Embed, embedder
 from pipeline.report.evidence.detectable_effects import DetectableEffects, detectable_of
+from pipeline.report.levels import finding_levels, levels_text
 from pipeline.report.rows import Group, Numbered, Row, groups_of
+from pipeline.report.sentences import models_of_method
 from pipeline.text.numbers import number, pvalue
 
 MASK_LAWS = {
@@ -25,22 +26,28 @@ MASK_LAWS = {
 
 @dataclass(frozen=True)
 class Edge:
-    """How close it was: the p-value that a finding may have at most, and the one nearest to it."""
+    """How close it was: the p-value that a finding may have at most, and the one nearest to it.
 
+    of: what is compared, "the p-value" or, with weights, "p/w".
+    """
+
+    of: str
     threshold: str
     nearest: str
 
 
 @dataclass(frozen=True)
 class MethodOnPage:
-    """One method, the `index`-th. drawn: the tests with a panel.
+    """One method, the `index`-th. drawn: the tests with a panel. n_models: those that tested each pair, and in words.
 
-    longer: the level of the findings' own intervals as text; empty where it is no other than 95 %.
+    longer: the level of the findings' own intervals as text, or its range; empty where it is no other than 95 %.
     """
 
     index: int
     group: Group
     drawn: tuple[Numbered, ...]
+    n_models: int
+    models: str
     edge: Edge
     longer: str
     detectable: DetectableEffects | None
@@ -131,21 +138,22 @@ def _method(index: int, group: Group, content: Content) -> MethodOnPage:
         index=index,
         group=group,
         drawn=group.drawn(content.max_panels),
+        n_models=content.n_models_of(group.method),
+        models=models_of_method(group.method, content),
         edge=_edge(group, content),
-        longer=_longer(group, content),
+        longer=levels_text(*finding_levels(group, content)),
         detectable=detectable_of(group, content),
     )
 
 
 def _edge(group: Group, content: Content) -> Edge:
+    shape = content.shape_of(group.method)
+    of = "the p-value" if shape is None else "p/w"
     if not group.n_tests:
-        return Edge(number(math.nan), "no p-value is known")
-    limit = pvalue(threshold(content.correction, content.alpha, group.n_tests, len(group.findings)))
+        return Edge(of, number(math.nan), "no p-value is known")
+    limit = pvalue(group.threshold(content.correction, content.alpha, shape))
     if group.findings:
-        return Edge(limit, f"largest of a finding {pvalue(max(item.row.pvalue for item in group.findings))}")
-    return Edge(limit, f"the smallest is {pvalue(group.tests[0].pvalue)}")
-
-
-def _longer(group: Group, content: Content) -> str:
-    level = finding_level(content.correction, content.alpha, group.n_tests, len(group.findings))
-    return level_text(level) if level > MARGINAL else ""
+        largest = max(item.row.pvalue_weighted for item in group.findings)
+        return Edge(of, limit, f"largest of a finding {pvalue(largest)}")
+    smallest = min(row.pvalue_weighted for row in group.tests if not math.isnan(row.pvalue))
+    return Edge(of, limit, f"the smallest is {pvalue(smallest)}")

@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from datamodels_inf.multiplicity import threshold
+from datamodels_inf.shape import Shape
 from pipeline.findings import finding_order
 from pipeline.report.effects import Estimated
 
@@ -35,6 +37,8 @@ COLUMNS = (
     "effect_low_selected",
     "effect_high_selected",
     "note",
+    "n_rows",
+    "weight",
     "n_informative",
     "members_i",
     "members_j",
@@ -51,8 +55,9 @@ class Row(Estimated):
     The three numbers are 0-based positions in `Images.train` and `Images.targets`. `theta_*`, `effect` and the ends
     of its interval may be NaN or infinite; `note` may be empty. effect_se, effect_df: standard error and degrees of
     freedom of that 95 % interval. effect_low_selected, effect_high_selected: the longer interval of a finding, which
-    makes up for the selection; NaN for other tests. n_informative: models that tell i from j, None where that is not
-    known. members_i, members_j: where two groups are swapped, all their images; i and j are the first.
+    makes up for the selection; NaN for other tests. weight: w of a correction with a prior, else 1. n_rows: models that
+    tested the pair. n_informative: models that tell i from j, of all those that the effect is from. Both are None where
+    that is not known. members_i, members_j: where two groups are swapped, all their images; i and j are the first.
     """
 
     method: str
@@ -75,7 +80,9 @@ class Row(Estimated):
     effect_df: float
     effect_low_selected: float = math.nan
     effect_high_selected: float = math.nan
+    weight: float = 1.0
     note: str = ""
+    n_rows: int | None = None
     n_informative: int | None = None
     members_i: tuple[int, ...] = ()
     members_j: tuple[int, ...] = ()
@@ -89,6 +96,11 @@ class Row(Estimated):
     def right(self) -> tuple[int, ...]:
         """All images of the side of j."""
         return self.members_j or (self.j,)
+
+    @property
+    def pvalue_weighted(self) -> float:
+        """What a correction with a prior looks at: p/w, infinite for w = 0."""
+        return self.pvalue / self.weight if self.weight > 0.0 else math.inf
 
     @property
     def key(self) -> Key:
@@ -128,6 +140,14 @@ class Group:
     def n_tests(self) -> int:
         """Tests that were made, so have a p-value: the family of the correction."""
         return sum(not math.isnan(row.pvalue) for row in self.tests)
+
+    def threshold(self, correction: str, alpha: float, shape: Shape | None = None) -> float:
+        """The findings are the tests with p-values up to this; with none, what the smallest would have had to be.
+
+        shape: of a correction with a prior, for which it is p/w that is compared.
+        """
+        largest = max((item.row.pvalue for item in self.findings), default=0.0)
+        return threshold(correction, alpha, self.n_tests, len(self.findings), largest=largest, shape=shape)
 
     def drawn(self, max_panels: int) -> tuple[Numbered, ...]:
         """What gets a panel on the page: the first findings, or else the closest misses."""

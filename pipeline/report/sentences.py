@@ -6,12 +6,12 @@ import math
 
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.findings import one_of
-from pipeline.report.content import Content
+from pipeline.report.content import Blocks, Content
 from pipeline.report.content.influences import Single
 from pipeline.report.effects import Estimated
 from pipeline.report.names import image_name
-from pipeline.report.rows import Group, Numbered
-from pipeline.text.numbers import fixed, percent
+from pipeline.report.rows import Group, Numbered, Row
+from pipeline.text.numbers import fixed, number, percent, plural
 
 
 def effect_texts(row: Estimated) -> tuple[str, str, str]:
@@ -87,8 +87,57 @@ def verdict(group: Group, content: Content) -> str:
 def promise(content: Content) -> str:
     """What the correction for many tests guarantees, as the end of a sentence."""
     if CORRECTIONS[content.correction].controls == "FWER":
-        return f"with at most {_article(content.alpha)} {percent(content.alpha)} chance of any false finding"
+        return f"with {chance_of_any(content.alpha)}"
     return f"at a false discovery rate of {content.alpha:g}"
+
+
+def chance_of_any(alpha: float) -> str:
+    """ "at most a 20 % chance of any false finding"."""
+    return f"at most {_article(alpha)} {percent(alpha)} chance of any false finding"
+
+
+def blocks_sentence(blocks: Blocks) -> str:
+    """Which models test what, where every model but the first tests."""
+    if len(blocks.on_last) == len(blocks.of_method):
+        verb = "is" if len(blocks.on_last) == 1 else "are"
+        before = blocks.fitted[-1]
+        return (
+            f"{' and '.join(blocks.on_last)} {verb} tested on the last block’s {plural(blocks.sizes[-1], 'model')} "
+            f"alone, with datamodels fitted on the {plural(before, 'model')} before it."
+        )
+    first = "one" if blocks.n_first == 1 else f"{blocks.n_first}"
+    parts = plural(len(blocks.sizes), "block")
+    text = f"Every model but the first {first} tests: {plural(blocks.n_tested, 'model')} in {parts}, "
+    text += "each block with datamodels fitted on the models before it."
+    if not blocks.on_last:
+        return text
+    verb = "is" if len(blocks.on_last) == 1 else "are"
+    return f"{text} {' and '.join(blocks.on_last)} {verb} tested on the last block’s {blocks.sizes[-1]} models alone."
+
+
+def models_of_method(method: str, content: Content) -> str:
+    """Which models tested each pair: "90 held-out models", "90 models, in 8 blocks", "the last block’s 20 models"."""
+    count, blocks = content.n_models_of(method), content.blocks
+    if blocks is None:
+        return plural(count, "held-out model")
+    if method in blocks.on_last:
+        return f"the last block’s {plural(count, 'model')}"
+    return f"{plural(count, 'model')}, in {plural(len(blocks.sizes), 'block')}"
+
+
+def models_of(row: Row, content: Content) -> str:
+    """How many models tested a pair, how many of them tell the two apart, and its weight; empty where none is known."""
+    texts = [] if row.n_rows is None else [_tested(row, row.n_rows, content)]
+    if CORRECTIONS[content.correction].needs_prior:
+        texts.append(f"Its weight w in the correction is {number(row.weight)}.")
+    return " ".join(texts)
+
+
+def _tested(row: Row, count: int, content: Content) -> str:
+    apart = "" if row.n_informative is None else f", {row.n_informative} of which tell the two apart"
+    if count < content.n_models_test:
+        return f"Tested on the last block’s {plural(count, 'model')}; Δ is from all {content.n_models_test}{apart}."
+    return f"Tested on {plural(count, 'model')}{apart}."
 
 
 def _article(share: float) -> str:

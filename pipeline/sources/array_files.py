@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from pipeline.store.files import file_digest
 from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:
-    from pipeline.config import Source
+    from pipeline.config import Config
     from pipeline.stages.base import Run
 
 
@@ -40,10 +40,8 @@ class Files:
 
 
 def copy_files(run: Run, files: Files) -> DownloadSummary:
-    """`copy_arrays` with a bar, and words about rows that were left out or made one."""
-    source = run.config.source
-    with progress_bar(source.fit_rows + source.held_out_rows, "model", "download", run.quiet) as advance:
-        rows = copy_arrays(source, files, run.out, advance)
+    """`copy_arrays`, and words about rows that were left out or made one."""
+    rows = copy_arrays(run.config, files, run.out, run.quiet)
     if rows.n_unfinished:
         run.say(f"{rows.n_unfinished:,} models are not completed ({files.completed}): left out")
     if rows.n_repeated:
@@ -51,13 +49,15 @@ def copy_files(run: Run, files: Files) -> DownloadSummary:
     return rows
 
 
-def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int], object]) -> DownloadSummary:
-    """The first `fit_rows` and the last `held_out_rows` rows into masks.npy (bits) and margins.npy."""
+def copy_arrays(config: Config, files: Files, out: Path, quiet: bool) -> DownloadSummary:
+    """The rows for the fit and those for the test into masks.npy (bits) and margins.npy."""
+    source = config.source
     arrays = Arrays.of(files)
     finished = _finished_rows(files, len(arrays.masks))
     groups = group_by_mask(arrays.bits, finished, arrays.n_train) if source.group_by_mask else Groups.single(finished)
     what = "different masks" if source.group_by_mask else "models"
-    fit, held_out = split_rows(source, len(groups), f"{what} that are completed" if files.completed else what)
+    what = f"{what} that are completed" if files.completed else what
+    fit, held_out = split_rows(config, len(groups), arrays.n_train, what)
     kept = np.concatenate([np.arange(*fit), np.arange(*held_out)])
     n_targets, dtype = arrays.margins.shape[1], arrays.margins.dtype
     dtype = np.result_type(dtype, np.float32) if source.group_by_mask else dtype
@@ -65,6 +65,7 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
     with (
         _new(out / "masks.npy", np.dtype(np.uint8), (len(kept), (arrays.n_train + 7) // 8)) as masks_out,
         _new(out / "margins.npy", dtype, (len(kept), n_targets)) as margins_out,
+        progress_bar(len(kept), "model", "download", quiet) as advance,
     ):
         for start in range(0, len(kept), CHUNK_ROWS):
             some = kept[start : start + CHUNK_ROWS]
@@ -74,7 +75,7 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
             masks_out.write(bits.tobytes())
             means = groups.averaged(some, arrays.finite_margins(groups.rows(some))).astype(dtype, copy=False)
             margins_out.write(np.ascontiguousarray(means).tobytes())
-            progress(len(some))
+            advance(len(some))
     refuse_empty(str(files.masks), empty)
     return DownloadSummary(
         n_models=len(kept),
@@ -82,8 +83,8 @@ def copy_arrays(source: Source, files: Files, out: Path, progress: Callable[[int
         n_targets=n_targets,
         masks_file="masks.npy",
         margins_file="margins.npy",
-        fit=(0, source.fit_rows),
-        held_out=(source.fit_rows, len(kept)),
+        fit=fit,
+        held_out=(fit[1], len(kept)),
         n_unfinished=len(arrays.masks) - len(finished),
         n_repeated=len(finished) - len(groups),
     )

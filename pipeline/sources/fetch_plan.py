@@ -94,7 +94,6 @@ class Plan:
 
 def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
     """Read the headers, check them, and find what is missing in `home`, the folder of mirrors."""
-    source = config.source
     masks, masks_need = _array(remotes.masks, home, "masks", mask_rows)
     columns = tuple(config.fit.targets) if isinstance(config.fit.targets, list) else None
     margins, margins_need = _array(remotes.margins, home, "margins", lambda remote, h: _margin_rows(remote, h, columns))
@@ -103,12 +102,12 @@ def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
             f"{remotes.masks.name} has {masks.n_rows} rows and {remotes.margins.name} {margins.n_rows}; "
             "they must be of the same models."
         )
-    fit, held_out = split_rows(source, masks.n_rows)
+    fit, held_out = split_rows(config, masks.n_rows, masks.n_columns)
     wanted = (fit, held_out) if config.fit.needs_rows else (held_out,)
     coding = held_out[0], held_out[0] + (0 if config.fit.needs_rows else _coding_rows(held_out[1] - held_out[0]))
     needs = [Need("masks", remotes.masks, masks_need, wanted), Need("margins", remotes.margins, margins_need, wanted)]
     rows = PlannedRows(
-        n_models=source.fit_rows + source.held_out_rows,
+        n_models=fit[1] - fit[0] + held_out[1] - held_out[0],
         n_train=masks.n_columns,
         n_targets=margins.n_columns,
         fit=fit if config.fit.needs_rows else (0, 0),

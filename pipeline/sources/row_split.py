@@ -5,22 +5,75 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from datamodels_inf.designs import DESIGNS
 from datamodels_inf.internal.checks import some_of
+from datamodels_inf.row_blocks import first_rows, held_out_split
 from pipeline.errors import BadInputError
 from pipeline.summaries import Interval
 
 if TYPE_CHECKING:
-    from pipeline.config import Source
+    from pipeline.config import Config
 
 
-def split_rows(source: Source, count: int, what: str = "models") -> tuple[Interval, Interval]:
-    """Of `count` rows the first for the fit and the last for the test; rows for both would be leakage."""
-    if source.fit_rows + source.held_out_rows > count:
+LEAST_TESTED = 3
+"""Of fewer masks their law cannot be checked."""
+
+
+def split_rows(config: Config, count: int, n_train: int, what: str = "models") -> tuple[Interval, Interval]:
+    """Of `count` rows the first for the fit and the last for the test; rows for both would be leakage.
+
+    Where every model tests, those for the fit are `first_rows`, and all others are tested.
+    """
+    try:
+        return _split(config, count, n_train, what)
+    except ValueError as error:
+        given = "source.first_rows" if config.test.progressive else "source.fit_rows and source.held_out_rows"
         raise BadInputError(
-            f"source.fit_rows = {source.fit_rows} and source.held_out_rows = {source.held_out_rows} overlap: there are "
-            f"only {count} {what}, and testing on rows that the fit has seen is leakage; lower one of them."
+            f"there are only {count} {what}, too few for a rule to divide them; give {given}."
+        ) from error
+
+
+def _split(config: Config, count: int, n_train: int, what: str) -> tuple[Interval, Interval]:
+    if config.test.progressive:
+        first = config.source.first_rows or first_rows(count, n_train, chosen_by_fit=_chosen_by_fit(config))
+        if count - first < LEAST_TESTED:
+            left = f"{max(0, count - first)} of {count} {what} to test, and {LEAST_TESTED} are the least"
+            raise BadInputError(f"source.first_rows = {first} leaves {left}; lower it.")
+        return (0, first), (first, count)
+    fit, held_out = _sizes(config, count, n_train)
+    if fit + held_out > count:
+        raise BadInputError(
+            f"source.fit_rows = {fit} and source.held_out_rows = {held_out} overlap: there are only {count} {what}, "
+            "and testing on rows that the fit has seen is leakage; lower one of them, or leave both to the rule of "
+            "docs/rows.md (on the command line: --set source.fit_rows= --set source.held_out_rows=)."
         )
-    return (0, source.fit_rows), (count - source.held_out_rows, count)
+    return (0, fit), (count - held_out, count)
+
+
+def rule_of(config: Config) -> str:
+    """Which rule of `row_blocks` divides the rows; empty where `[source]` gives their numbers."""
+    source = config.source
+    given = (source.first_rows,) if config.test.progressive else (source.fit_rows, source.held_out_rows)
+    if any(number is not None for number in given):
+        return ""
+    return "pairs chosen by the fit" if _chosen_by_fit(config) else "any pairs"
+
+
+def _chosen_by_fit(config: Config) -> bool:
+    return DESIGNS[config.test.design].chosen_by_fit
+
+
+def _sizes(config: Config, count: int, n_train: int) -> tuple[int, int]:
+    """(rows of the fit, tested rows): what is not given is what the other leaves, or by the rule for both."""
+    source = config.source
+    if source.fit_rows is None and source.held_out_rows is None:
+        fit = held_out_split(count, n_train, chosen_by_fit=_chosen_by_fit(config))
+        return fit, count - fit
+    if source.fit_rows is None:
+        return max(1, count - (source.held_out_rows or 0)), source.held_out_rows or 0
+    return source.fit_rows, max(
+        LEAST_TESTED, count - source.fit_rows
+    ) if source.held_out_rows is None else source.held_out_rows
 
 
 def refuse_empty(name: str, rows: Sequence[int]) -> None:

@@ -7,6 +7,8 @@ from pipeline.stages.atlas import influence as influence_stage
 from pipeline.stages.atlas import stage as atlas_stage
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit import stage as fit_stage
+from pipeline.stages.prior import evidence
+from pipeline.stages.prior import stage as prior_stage
 from pipeline.stages.robustness import features
 from pipeline.stages.robustness import stage as robustness_stage
 from pipeline.stages.test import stage as test_stage
@@ -19,6 +21,8 @@ STAGES: dict[str, Stage[Any]] = {
         download.STAGE,
         fit_stage.STAGE,
         test_stage.STAGE,
+        evidence.STAGE,
+        prior_stage.STAGE,
         atlas_stage.STAGE,
         influence_stage.STAGE,
         features.STAGE,

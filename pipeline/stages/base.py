@@ -41,7 +41,7 @@ class Run:
     @cached_property
     def data(self) -> Data:
         """What the download stage left."""
-        return Data.of(self.inputs["download"])
+        return Data.of(self.inputs["download"], self.config)
 
     @cached_property
     def fitted(self) -> Fitted:

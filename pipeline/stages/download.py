@@ -10,10 +10,11 @@ from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
 from pipeline.sources import SOURCES
 from pipeline.sources.base import content_of_images
+from pipeline.sources.row_split import rule_of
 from pipeline.stages.base import Run, Stage
 from pipeline.summaries import DownloadSummary
 
-VERSION = 3
+VERSION = 4
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -21,18 +22,27 @@ def left_out(config: Config) -> dict[str, str]:
     kind = SOURCES[config.source.kind]
     others = {name for other in SOURCES.values() for name in other.settings} - set(kind.settings)
     return {
-        **dict.fromkeys(("test", "atlas", "robustness", "report"), "rows do not depend on it"),
+        "test": "only which rows are for what, and that enters below",
+        **dict.fromkeys(("atlas", "robustness", "report"), "rows do not depend on it"),
         "fit": "only which rows and columns are needed, and that enters as content of the source",
         "source.labels": "their content enters instead",
         **{f"source.{name}": reason for name, reason in kind.left_out.items()},
         **{f"source.{name}": "is for another kind of source" for name in sorted(others)},
+        **dict.fromkeys(_of_the_other_way(config), f"is not for test.rows = {config.test.rows!r}"),
     }
 
 
 def instead(config: Config) -> dict[str, Any]:
-    """The content of labels, and what the kind of source says of its own."""
+    """How rows are divided, the content of labels, and what the kind of source says of its own."""
     source = config.source
-    return {"content of labels": content_of_images(source.labels), **SOURCES[source.kind].content(config)}
+    labels = content_of_images(source.labels)
+    rows = {"test.rows": config.test.rows, "rows by the rule for": rule_of(config)}
+    return {**rows, "content of labels": labels, **SOURCES[source.kind].content(config)}
+
+
+def _of_the_other_way(config: Config) -> tuple[str, ...]:
+    """Numbers of rows that are not looked at."""
+    return ("source.fit_rows", "source.held_out_rows") if config.test.progressive else ("source.first_rows",)
 
 
 def run(run: Run) -> DownloadSummary:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
+from datamodels_inf.row_blocks import block_ends
+from datamodels_inf.targets import Target, prepare_targets
+from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.store.cache import Result
-from pipeline.summaries import DownloadSummary, Interval, read_summary
+from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
+
+
+@dataclass(frozen=True)
+class Block:
+    """Tested rows, and which of the fitted datamodels may test them: the one of prefix number `prefix`."""
+
+    rows: Interval
+    prefix: int
 
 
 @dataclass(frozen=True)
@@ -30,18 +43,28 @@ class Data:
     folder: Path
     rows: DownloadSummary
     held_out: Interval
+    config: Config
 
     @classmethod
-    def of(cls, result: Result) -> Data:
+    def of(cls, result: Result, config: Config) -> Data:
         """From the result of the download stage, with all its held-out rows."""
         rows = read_summary(result, DownloadSummary)
-        return cls(result.folder, rows, rows.held_out)
+        return cls(result.folder, rows, rows.held_out, config)
 
     def halves(self) -> tuple[Data, Data]:
-        """The same with the first and with the second half of the held-out rows."""
+        """The same with the first and with the second half of the held-out rows; of several blocks, of whole ones."""
         start, stop = self.held_out
         middle = (start + stop) // 2
+        if len(self.blocks) > 1:
+            middle = min((block.rows[0] for block in self.blocks[1:]), key=lambda row: abs(row - middle))
         return replace(self, held_out=(start, middle)), replace(self, held_out=(middle, stop))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The held-out rows: one block, or where every model tests, each with a fit of all rows before it."""
+        start, stop = self.held_out
+        parts = [(max(b.rows[0], start), min(b.rows[1], stop), b.prefix) for b in _blocks(self.rows, self.config.test)]
+        return tuple(Block((first, last), prefix) for first, last, prefix in parts if first < last)
 
     @property
     def n_train(self) -> int:
@@ -76,6 +99,27 @@ class Data:
     def held_out_masks(self) -> PackedMasks:
         """(held-out rows, n_train)."""
         return self._masks.rows(*self.held_out)
+
+    def tested_rows(self, every_model: bool) -> int:
+        """How many rows a method tests that combines blocks, or else is tested on the last alone."""
+        blocks = self.blocks if every_model else self.blocks[-1:]
+        return sum(block.rows[1] - block.rows[0] for block in blocks)
+
+    def block_masks(self, block: Block) -> PackedMasks:
+        """(rows of the block, n_train)."""
+        return self._masks.rows(*block.rows)
+
+    def block_margins(self, block: Block, targets: NDArray[np.int64]) -> NDArray[np.float16]:
+        """(rows of the block, len(targets))."""
+        return self._columns(slice(*block.rows), targets)
+
+    def prefix(self, block: Block) -> tuple[PackedMasks, Callable[[NDArray[np.int64]], NDArray[np.float16]]]:
+        """(masks, margins of some targets) of all rows before a block: what its datamodel may be fitted on.
+
+        Of the first, the fit rows: others may lie between them and the held-out ones.
+        """
+        rows = self.rows.fit[0], block.rows[0] if block.prefix else self.rows.fit[1]
+        return self._masks.rows(*rows), lambda targets: self._columns(slice(*rows), targets)
 
     def coding_rows(self, targets: NDArray[np.int64]) -> tuple[PackedMasks, NDArray[np.float16]]:
         """(masks, margins) of rows that are not tested: the fit rows, or where there are none, some of their own."""
@@ -133,25 +177,92 @@ def chosen_targets(data: Data, wanted: str | list[int], key: str) -> NDArray[np.
     return np.array(wanted, np.int64)
 
 
+def _blocks(rows: DownloadSummary, test: Test) -> tuple[Block, ...]:
+    """The tested rows in the blocks of `[test]`; `rows.fit` ends where they begin."""
+    start, stop = rows.held_out
+    if not test.progressive:
+        return (Block((start, stop), 0),)
+    try:
+        ends = block_ends(stop - rows.fit[0], start - rows.fit[0], test.blocks)
+    except ValueError as error:
+        raise BadInputError(f"the rows cannot be tested in blocks (test.blocks): {error}") from error
+    bounds = [*(rows.fit[0] + end for end in ends), stop]
+    return tuple(Block(pair, k) for k, pair in enumerate(pairwise(bounds)))
+
+
 @dataclass(frozen=True)
 class Fitted:
-    """What the fit stage left: a datamodel whose column k belongs to target targets[k]."""
+    """What the fit stage left: datamodels whose column k belongs to target targets[k], in mask coding.
 
-    datamodel: Datamodel
+    One, or where every model tests, one for each prefix of rows, the longest last.
+    """
+
+    datamodels: Sequence[Datamodel]
     targets: NDArray[np.int64]
 
     @classmethod
     def of(cls, result: Result) -> Fitted:
-        """From the result of the fit stage, whose weights are in mask coding."""
-        with np.load(result.folder / "datamodel.npz", allow_pickle=False) as arrays:
-            datamodel = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
-            return cls(datamodel, arrays["targets"])
+        """From the result of the fit stage."""
+        files = datamodel_files(result.folder, read_summary(result, FitSummary).n_prefixes)
+        with np.load(files[-1], allow_pickle=False) as arrays:
+            return cls(_Lazy(files), arrays["targets"])
+
+    @property
+    def datamodel(self) -> Datamodel:
+        """That of the most rows."""
+        return self.datamodels[-1]
+
+    @property
+    def first(self) -> Datamodel:
+        """That of the rows that are never tested: what a design may be drawn by."""
+        return self.datamodels[0]
 
     def columns(self, targets: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
-        """(n_train, len(targets)): the weights of `targets`, which must be among the fitted ones."""
+        """(n_train, len(targets)): the weights of `targets`, which must be among the fitted ones, by the most rows."""
         return self.datamodel.weight[:, self.places(targets)]
 
     def places(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where `targets` stand among the fitted ones, which may be in any order."""
         order = np.argsort(self.targets, kind="stable")
         return np.asarray(order[np.searchsorted(self.targets[order], targets)])
+
+
+def datamodel_files(folder: Path, n_prefixes: int) -> tuple[Path, ...]:
+    """Of each prefix of rows, the longest last: that is the one for further use."""
+    return (*(folder / f"datamodel-{k}.npz" for k in range(n_prefixes - 1)), folder / "datamodel.npz")
+
+
+def tested_targets(data: Data, fitted: Fitted, targets: NDArray[np.int64]) -> Iterator[tuple[Target, ...]]:
+    """Of each of `targets` its blocks, each with the datamodel that may test it."""
+    places = fitted.places(targets)
+    blocks = [
+        prepare_targets(
+            data.block_masks(block), data.block_margins(block, targets), fitted.datamodels[block.prefix].subset(places)
+        )
+        for block in data.blocks
+    ]
+    return zip(*blocks, strict=True)
+
+
+class _Lazy(Sequence[Datamodel]):
+    """Datamodels of files, each read when it is first asked for."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+        self._read: dict[int, Datamodel] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> Datamodel: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Datamodel]: ...
+    def __getitem__(self, index: int | slice) -> Datamodel | Sequence[Datamodel]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(len(self))[index]]
+        place = range(len(self))[index]
+        if place not in self._read:
+            with np.load(self._files[place], allow_pickle=False) as arrays:
+                self._read[place] = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
+        return self._read[place]

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from datamodels_inf.internal.checks import Ints
+from datamodels_inf.internal.checks import Floats
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config, to_toml
 from pipeline.images.image_set import Labels
 from pipeline.progress import progress_bar
-from pipeline.stages.atlas.influence import is_finding
-from pipeline.stages.atlas.tiles import Atlas
+from pipeline.stages.atlas.found import Found
+from pipeline.stages.atlas.influence import read_counts
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import tested_targets
+from pipeline.stages.prior.files import read_forecast, read_prior
 from pipeline.stages.test.premise import spoiled_influences, spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import (
     DownloadSummary,
     FitSummary,
     InfluenceSummary,
+    PriorSummary,
     ReportSummary,
     RobustnessSummary,
     TestSummary,
@@ -30,12 +34,21 @@ from pipeline.summaries import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.report.content import Coding, DatamodelQuality, Influences, Robustness
+    from pipeline.findings import Family
+    from pipeline.report.content import (
+        Blocks,
+        Coding,
+        DatamodelQuality,
+        Expectation,
+        Growth,
+        Influences,
+        Robustness,
+    )
     from pipeline.report.evidence.curves import HeldOut
     from pipeline.report.evidence.influences import FoundAtlas, Names
     from pipeline.report.rows import Row
 
-VERSION = 9
+VERSION = 12
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -49,9 +62,10 @@ def run(run: Run) -> ReportSummary:
     from pipeline.report.content import Content, Images, MaskCheck
 
     config, inputs, data = run.config, run.inputs, run.data
-    rows = _rows(config, inputs["test"].folder / "tests.parquet")
-    images, labels = data.images, data.labels
     fit, test = read_summary(inputs["fit"], FitSummary), read_summary(inputs["test"], TestSummary)
+    expectations = _expectations(run)
+    rows = _rows(config, inputs["test"].folder / "tests.parquet", test.n_rows, expectations)
+    images, labels = data.images, data.labels
     content = Content(
         title=config.report.title,
         rows=rows,
@@ -60,6 +74,10 @@ def run(run: Run) -> ReportSummary:
         correction=config.test.correction,
         n_models_fit=data.fit_masks.n_models,
         n_models_test=data.held_out_masks.n_models,
+        blocks=_blocks(data.fit_masks.n_models, fit, test),
+        counts=_counts(config, rows, expectations),
+        expectations=expectations,
+        growth=_growth(config, inputs["test"].folder / "growth.parquet", test.block_rows, expectations),
         n_train=data.n_train,
         r2_median=_number(fit.r2_median),
         spearman_median=_number(fit.spearman_median),
@@ -82,29 +100,120 @@ def run(run: Run) -> ReportSummary:
     return ReportSummary(n_tests=len(rows), n_findings=found)
 
 
-def _rows(config: Config, path: Path) -> list[Row]:
-    """The table of the test stage, with adjusted p-values and the findings' longer intervals, each method a family."""
+def _expectations(run: Run) -> dict[str, Expectation]:
+    """By method, what the fit rows expected of its tests, where that is known."""
     from pyarrow import parquet
 
+    if "prior" not in run.inputs:
+        return {}
+    table = parquet.read_table(run.inputs["test"].folder / "tests.parquet", columns=["method", "pvalue"])
+    methods, p = np.array(table["method"].to_pylist()), table["pvalue"].to_numpy()
+    prior = run.inputs["prior"]
+    return {method: _expectation(prior, method, p[methods == method]) for method in run.config.test.method}
+
+
+def _expectation(result: Result, method: str, pvalue: Floats) -> Expectation:
+    """What the fit rows expected of the tests of a method, whose p-values tell what came."""
+    from pipeline.report.content import Expectation
+    from pipeline.report.content.expectations import realised_counts
+
+    said, prior = read_summary(result, PriorSummary).methods[method], read_prior(result, method)
+    u, predicted = read_forecast(result, method)
+    return Expectation(
+        prior=prior,
+        expected=said.expected,
+        interval=said.interval,
+        expected_by=said.expected_by,
+        reason=said.reason,
+        u=u,
+        predicted=predicted,
+        realised=realised_counts(pvalue, prior.weight, u),
+    )
+
+
+def _family(config: Config, pvalue: Floats, expectation: Expectation | None) -> Family:
+    """The tests of one method."""
     from pipeline.findings import Family
+
+    weighted = CORRECTIONS[config.test.correction].needs_prior
+    return Family(pvalue, config.test, expectation.prior if weighted and expectation is not None else None)
+
+
+def _rows(config: Config, path: Path, n_rows: Mapping[str, int], expectations: Mapping[str, Expectation]) -> list[Row]:
+    """The table of the test stage, with adjusted p-values and the findings' longer intervals, each method a family.
+
+    n_rows: by method, the models that tested each pair.
+    """
+    from pyarrow import parquet
+
     from pipeline.report.rows import COLUMNS, Row
 
     table = parquet.read_table(path).to_pydict()
     methods, p = np.array(table["method"]), np.array(table["pvalue"])
     effects = [np.array(table[name]) for name in ("effect", "effect_se", "effect_df")]
     found, (adjusted, low, high) = np.zeros(len(p), np.bool_), np.full((3, len(p)), np.nan)
+    tested, weight = np.zeros(len(p), np.int64), np.ones(len(p))
     for method in config.test.method:
         own = np.flatnonzero(methods == method)
-        family = Family(p[own], config.test)
+        family = _family(config, p[own], expectations.get(method))
+        tested[own] = np.where(np.isnan(p[own]), 0, n_rows[method])
         adjusted[own], found[own] = family.adjusted, family.found
-        chosen = own[family.found]
-        low[chosen], high[chosen] = family.selected_intervals(*(values[chosen] for values in effects))
+        tests = np.flatnonzero(family.found)
+        chosen = own[tests]
+        low[chosen], high[chosen] = family.selected_intervals(tests, *(values[chosen] for values in effects))
+        if family.prior is not None:
+            weight[own] = family.prior.weight
     table |= {"effect_low_selected": low.tolist(), "effect_high_selected": high.tolist()}
-    table |= {"pvalue_adjusted": adjusted.tolist(), "finding": found.tolist()}
+    table |= {"pvalue_adjusted": adjusted.tolist(), "finding": found.tolist(), "weight": weight.tolist()}
+    table["n_rows"] = tested.tolist()
     for name in {"members_i", "members_j"} & table.keys():
         table[name] = [tuple(members) for members in table[name]]
     names = [name for name in COLUMNS if name in table]
     return [Row(**dict(zip(names, values, strict=True))) for values in zip(*map(table.get, names), strict=True)]
+
+
+def _blocks(n_first: int, fit: FitSummary, test: TestSummary) -> Blocks | None:
+    """In which parts the models test, where these are several."""
+    from pipeline.report.content import Blocks
+
+    if len(test.block_rows) == 1:
+        return None
+    return Blocks(n_first, test.block_rows, test.n_rows, tuple(map(_number, fit.r2_of_prefixes)))
+
+
+def _counts(
+    config: Config, rows: Sequence[Row], expectations: Mapping[str, Expectation]
+) -> dict[str, dict[str, int | None]]:
+    """By method, the findings of each correction."""
+    from pipeline.findings import counts_by_correction
+
+    counts = {}
+    for method in config.test.method:
+        known = expectations.get(method)
+        p = np.array([row.pvalue for row in rows if row.method == method])
+        counts[method] = counts_by_correction(p, config.test, None if known is None else known.prior)
+    return counts
+
+
+def _growth(
+    config: Config, path: Path, block_rows: Sequence[int], expectations: Mapping[str, Expectation]
+) -> dict[str, Growth]:
+    """By method, the findings that the models up to each block would have had; empty where they are one block."""
+    from pyarrow import parquet
+
+    from pipeline.report.content import Growth
+
+    if not path.is_file():
+        return {}
+    table = parquet.read_table(path)
+    methods = np.array(table["method"].to_pylist())
+    after = np.stack([table[f"after_{k + 1}"].to_numpy() for k in range(len(block_rows))])
+    models = tuple(np.cumsum(block_rows).tolist())
+    growth = {}
+    for method in dict.fromkeys(methods.tolist()):
+        families = [_family(config, p, expectations.get(method)) for p in after[:, methods == method]]
+        growth[method] = Growth(models, tuple(family.n_found for family in families))
+    return growth
 
 
 def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
@@ -117,9 +226,8 @@ def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     data, test = run.data, run.config.test
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(run.config.report.max_panels)]
     fitted = run.fitted
-    held_out = HeldOut(
-        data.held_out_masks, data.held_out_margins, fitted.datamodel, fitted.targets, test.order, test.seed
-    )
+    prepared = partial(tested_targets, data, fitted)
+    held_out = HeldOut(data.held_out_masks, prepared, fitted.datamodel, fitted.targets, test.order, test.seed)
     targets = list(dict.fromkeys(row.target for row in drawn))
     names = _names(data.labels)
     galleries = galleries_of(targets, held_out, partial(names, "train"))
@@ -127,7 +235,9 @@ def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     found = _found_atlas(run, held_out, names)
     if found is None:
         return evidence
-    return evidence | {"galleries": with_influences(galleries, found), "influences": _influences(found, targets)}
+    said = read_summary(run.inputs["influence"], InfluenceSummary)
+    influences = _influences(found, targets, said)
+    return evidence | {"galleries": with_influences(galleries, found), "influences": influences}
 
 
 def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None:
@@ -136,23 +246,19 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
 
     if "influence" not in run.inputs:
         return None
-    atlas, summary = Atlas.of(run.inputs["atlas"]), read_summary(run.inputs["influence"], InfluenceSummary)
+    found, summary = Found.read(run.inputs), read_summary(run.inputs["influence"], InfluenceSummary)
+    atlas = found.atlas
     if not atlas.summary.targets:
         return None
-    with np.load(run.inputs["influence"].folder / "findings.npz", allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-
-    def found_on(place: int, images: Ints) -> NDArray[np.bool_]:
-        estimate, error = (values[images] for values in atlas.of_target(place))
-        return is_finding(atlas, place, estimate, error, float(arrays["limit"][place]))
-
     return FoundAtlas(
         targets=atlas.targets,
         of_target=atlas.of_target,
         of_image=atlas.of_image,
-        is_finding=found_on,
+        is_finding=found.is_finding,
+        level_at_one=found.level,
+        levels=found.levels,
         pvalue=atlas.pvalue,
-        **arrays,
+        **read_counts(run.inputs["influence"]),
         family=summary.family,
         alpha=summary.alpha,
         correction=summary.correction,
@@ -163,12 +269,23 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
     )
 
 
-def _influences(found: FoundAtlas, with_panels: Sequence[int]) -> Influences:
+def _influences(found: FoundAtlas, with_panels: Sequence[int], summary: InfluenceSummary) -> Influences:
     """Of single images: on the targets shown, and overall."""
     from pipeline.report.evidence.influences import influences_on, shown_targets
     from pipeline.report.evidence.influential_images import overall
 
-    return overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
+    made = overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
+    return replace(made, expectation=_expected_influences(summary))
+
+
+def _expected_influences(summary: InfluenceSummary) -> str:
+    """What the models of the fit expected, where a prior is in use."""
+    if summary.expected is None or summary.expected_by is None:
+        return ""
+    by = f"{summary.expected_by:,.0f} with Benjamini–Yekutieli’s correction"
+    text = f"The models of the fit expected {summary.expected:,.0f} findings ({by})"
+    few = summary.n_unpredicted
+    return f"{text}; of {few} families they expected nothing, and these have equal weights." if few else f"{text}."
 
 
 def _robustness(inputs: Mapping[str, Result], labels: Labels | None) -> Robustness | None:
@@ -285,5 +402,5 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     return lines
 
 
-INPUTS = ("download", "fit", "test", "atlas", "influence", "features", "robustness")
+INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness")
 STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)

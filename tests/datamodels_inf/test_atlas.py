@@ -28,7 +28,7 @@ def test_any_tiling_and_any_threads_give_the_same_bytes(law):
     tiles = list(influence_atlas(x, y, fitted, memory_gb=1e-9))
     assert [tile.targets for tile in tiles] == [range(16), range(16, 32), range(32, 37)]
     maker = AtlasMaker(PackedMasks.from_bool(x))
-    rest = maker.tile(range(5, 29), y[:, 5:29], fitted.subset(range(5, 29)))
+    rest = maker.tile(range(5, 29), y[:, 5:29], [fitted.subset(range(5, 29))])
     assert np.array_equal(rest.estimate, whole[0][5:29]) and np.array_equal(rest.standard_error, whole[1][5:29])
 
 

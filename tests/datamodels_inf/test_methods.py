@@ -35,7 +35,7 @@ def sample():
 def asked(sample, pairs, **options):
     x, y, theta, bias = sample
     [target] = prepare_targets(x, y[:, None], Datamodel(theta[:, None], np.array([bias]), np.array([np.nan]), "mask"))
-    return PairTests(target, pairs, **options)
+    return PairTests([target], pairs, **options)
 
 
 def on_its_own(name, sample, pairs, tau, order, seed):

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from datamodels_inf import adjust_pvalues
-from datamodels_inf.multiplicity import CORRECTIONS, critical_values, harmonic, selected_confidence, threshold
+from datamodels_inf.multiplicity import CORRECTIONS, critical_values, selected_confidence, threshold
+from datamodels_inf.shape import Shape, harmonic
+
+WITHOUT_PRIOR = [name for name, correction in CORRECTIONS.items() if not correction.needs_prior]
 
 
 def step_up(p, alpha, weight):
@@ -41,7 +44,7 @@ def test_the_papers_arithmetic():
 
 def test_nan_stays_and_does_not_disturb():
     p = np.array([0.01, np.nan, 0.2, 0.03, np.nan])
-    for method in ("by", "bh", "holm", "bonferroni"):
+    for method in WITHOUT_PRIOR:
         adjusted = adjust_pvalues(p, method)
         assert np.isnan(adjusted[[1, 4]]).all()
         np.testing.assert_allclose(adjusted[[0, 2, 3]], adjust_pvalues(p[[0, 2, 3]], method))
@@ -83,6 +86,8 @@ def test_the_level_is_that_of_the_formulas(n_tests, n_found):
     total = sum(1 / k for k in range(1, n_tests + 1))
     assert 1 - selected_confidence("by", 0.2, n_tests, n_found) == pytest.approx(0.2 * n_found / (n_tests * total))
     assert 1 - selected_confidence("bh", 0.2, n_tests, n_found) == pytest.approx(0.2 * n_found / n_tests)
+    closed, by = (selected_confidence(correction, 0.2, n_tests, n_found) for correction in ("closed-by", "by"))
+    assert closed == by
     for correction in ("holm", "bonferroni"):
         assert 1 - selected_confidence(correction, 0.2, n_tests, n_found) == pytest.approx(0.2 / n_tests)
     assert harmonic(n_tests) == pytest.approx(total)
@@ -99,16 +104,38 @@ def test_what_is_left_out_is_the_threshold_of_the_correction(correction):
     assert p[~found].min() > limit
 
 
-@pytest.mark.parametrize("correction", ["by", "bh", "holm", "bonferroni"])
+@pytest.mark.parametrize("correction", WITHOUT_PRIOR)
 def test_the_threshold_parts_findings_from_the_rest(correction):
     rng = np.random.default_rng(2)
     for strength in (0.0, 0.5, 2.0, 6.0):
         for m in (1, 7, 200):
             p = 10.0 ** (-strength * rng.random(m)) * rng.random(m)
             found = adjust_pvalues(p, correction) <= 0.2
-            limit = threshold(correction, 0.2, m, int(found.sum()))
+            limit = threshold(correction, 0.2, m, int(found.sum()), largest=p[found].max(initial=0.0))
             if found.any():
                 np.testing.assert_array_equal(p <= limit * (1 + 1e-12), found)
             else:
                 assert p.min() > limit
             assert (np.diff(critical_values(correction, 0.2, m)) >= 0).all()
+
+
+def test_the_threshold_of_closed_by_is_that_of_by_or_the_last_finding():
+    assert threshold("closed-by", 0.2, 100, 7, largest=0.001) == threshold("by", 0.2, 100, 7, largest=0.5) > 0.001
+    assert threshold("closed-by", 0.2, 100, 7, largest=0.01) == 0.01
+
+
+def test_the_line_of_a_prior_is_of_its_shape():
+    shape = Shape(40, np.array([10]), np.array([0.5]), 0.5)
+    line = critical_values("prior", 0.2, 40, shape=shape)
+    np.testing.assert_allclose(line, 0.2 * shape.beta(np.arange(1, 41)) / 40)
+    assert threshold("prior", 0.2, 40, 12, shape=shape) == line[11]
+    assert threshold("prior", 0.2, 40, 0, shape=shape) == line[0]
+    assert 1 - selected_confidence("prior", 0.2, 40, 12, shape=shape) == pytest.approx(line[11])
+    for call in (critical_values, threshold, selected_confidence):
+        arguments = (0.2, 40) if call is critical_values else (0.2, 40, 3)
+        with pytest.raises(ValueError, match="must be given for the correction 'prior'"):
+            call("prior", *arguments)
+        with pytest.raises(ValueError, match="is not for the correction 'by'"):
+            call("by", *arguments, shape=shape)
+        with pytest.raises(ValueError, match="`correction` must be one of"):
+            call("none", *arguments)

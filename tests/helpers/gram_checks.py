@@ -20,8 +20,9 @@ def odd_masks(n, d, seed=0):
     return masks
 
 
-def made(masks, split, capacity=10**6, threads=1):
-    return Gram(ColumnBits(PackedMasks.from_bool(masks), split, threads), capacity)
+def made(masks, *ends, capacity=10**6, threads=1):
+    """In parts that end before the rows `ends`, the last at all rows."""
+    return Gram(ColumnBits(PackedMasks.from_bool(masks), (*ends, len(masks)), threads), capacity)
 
 
 def column(gram, k, w=1.0):

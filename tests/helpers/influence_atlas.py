@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from one_block import blocks_of
 from report_content import NAMES
 
 from datamodels_inf import PackedMasks, influence_atlas
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.influence import influence_pvalue
-from datamodels_inf.multiplicity import adjust_pvalues
+from datamodels_inf.multiplicity import adjust_pvalues, selected_confidence
 from pipeline.report.evidence.curves import HeldOut
 from pipeline.report.evidence.influences import FoundAtlas, influences_on, shown_targets
 from pipeline.report.evidence.influential_images import overall
@@ -29,7 +30,14 @@ class Models:
     @property
     def held_out(self):
         packed = PackedMasks.from_bool(self.masks)
-        return HeldOut(packed, lambda some: self.margins[:, some], self.datamodel, np.arange(12), "permuted", 0)
+        return HeldOut(
+            packed,
+            lambda some: blocks_of(packed, self.margins[:, some], self.datamodel.subset(some)),
+            self.datamodel,
+            np.arange(12),
+            "permuted",
+            0,
+        )
 
 
 def make_models(n=400, targets=(5, 2, 7, 0, 9), effect=0.3, always_in=()):
@@ -55,14 +63,17 @@ def make_found(models, family="target", correction="by", names=NAMES, alpha=0.2)
     adjusted = np.concatenate([adjust_pvalues(one, correction) for one in families]).reshape(p.shape)
     found = adjusted <= alpha
     nonzero = fitted.weight.T != 0
-    of_each = [p[found] if family == "all" else own[which] for own, which in zip(p, found, strict=True)]
+    m, together = p.size if family == "all" else p.shape[1], np.full(len(p), found.sum())
+    counts = (together if family == "all" else found.sum(axis=1)).tolist()
+    level = np.array([selected_confidence(correction, alpha, m, count) if count else np.nan for count in counts])
     return FoundAtlas(
         targets=models.targets,
         of_target=lambda place: (estimate[place], error[place]),
         of_image=lambda image: (estimate[:, image], error[:, image]),
         pvalue=lambda place, estimate, error: influence_pvalue(estimate, error, len(models.masks)),
         is_finding=lambda place, images: found[place, images],
-        limit=np.array([one.max(initial=-1.0) for one in of_each]),
+        level_at_one=level,
+        levels=lambda place, images: np.maximum(0.95, np.full(len(images), level[place])),
         n_found=found.sum(axis=1),
         n_nonzero=nonzero.sum(axis=1),
         n_stand=(found & (fitted.weight.T * estimate > 0)).sum(axis=1),

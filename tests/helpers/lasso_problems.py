@@ -30,9 +30,9 @@ def standardised_weights(fit, masks):
 
 
 def rounded(y, split=None):
-    """The margins as a fit takes them: to 32 bits of their range, each part on its own."""
-    split = len(y) if split is None else split
-    return np.concatenate([Rounded(part).values for part in (y[:split], y[split:]) if part.size])
+    """The margins as a fit takes them: to 32 bits of their range, each part, divided at `split`, on its own."""
+    parts = np.split(y, [] if split is None else np.atleast_1d(split))
+    return np.concatenate([Rounded(part).values for part in parts if part.size])
 
 
 def check_fit(fit, masks, y, tolerance, weights=True, split=None):
@@ -74,6 +74,24 @@ def whole_fit(masks, margins, change=lambda lasso: None, **options):
     change(lasso)
     choices = lasso.choose(margins)
     return choices, lasso.refit(margins, [choice.best for choice in choices]), lasso
+
+
+def prefix_fits(masks, margins, ends, change=lambda lasso: None, **options):
+    """(choices, fits) of each prefix, with the Lasso changed before it starts."""
+    lasso = Lasso(masks[: ends[-1]], ends=ends, **{**HARD, **options})
+    change(lasso)
+    results, fits = [], None
+    for k, end in enumerate(ends):
+        choices = lasso.choose(margins[:end], prefix=k, before=fits)
+        fits = lasso.refit(margins[:end], [choice.best for choice in choices], prefix=k)
+        results.append((choices, fits))
+    return results
+
+
+def same_prefixes(a, b):
+    return len(a) == len(b) and all(
+        same_choices(x[0], y[0]) and same_path(x[1], y[1]) for x, y in zip(a, b, strict=True)
+    )
 
 
 def same_choices(a, b):

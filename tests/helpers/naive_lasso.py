@@ -114,12 +114,15 @@ def scikit_learn(masks, y, lam, tol=1e-11):
     return Lasso(alpha=lam, tol=tol, max_iter=1_000_000).fit(standardised(masks), y).coef_
 
 
-def naive_choice(masks, y, split, ratios, patience):
-    """(λ, validation errors as far as they were looked at): the loop that `choose` does, with scikit-learn."""
+def naive_choice(masks, y, split, ratios, patience, first=0):
+    """(λ, validation errors as far as they were looked at): the loop that `choose` does, with scikit-learn.
+
+    It begins at λ number `first`.
+    """
     train, held_out = masks[:split], masks[split:]
     deviation = np.where(train.std(axis=0) > 0, train.std(axis=0), 1.0)
     best, errors = 0, []
-    lambdas = lambda_max(train, y[:split]) * ratios
+    lambdas = lambda_max(train, y[:split]) * ratios[first:]
     for k, lam in enumerate(lambdas):
         w = scikit_learn(train, y[:split], lam)
         predicted = (held_out - train.mean(axis=0)) / deviation @ w + y[:split].mean()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
-STAGES = ("download", "fit", "test", "atlas", "influence", "report")
+STAGES = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "report")
 # Small enough to run often: the embedded set with 12 targets of one class, 100 pairs and a short path.
 SMALL = ("--set", "fit.targets=[0,3,13,20,30]", "--set", "test.repeats=1", "--set", "fit.n_lambdas=10")
 

@@ -23,10 +23,13 @@ class Released:
         )
 
     def arguments(self, *more):
-        settings = (f"source.endpoint_url={self.url}", "source.fit_rows=3000", "source.held_out_rows=1000")
-        images = (f"source.images={self.folder}/cifar/images.npz", "test.repeats=5")
-        words = [word for s in (*settings, *images, *more) for word in ("--set", s)]
-        return ["--config", "cifar10", *words]
+        """The paper's configuration, with a split of these few models."""
+        return self.config("cifar10", "source.fit_rows=3000", "source.held_out_rows=1000", *more)
+
+    def config(self, name, *more):
+        """A configuration of the released data on this server."""
+        settings = (f"source.endpoint_url={self.url}", f"source.images={self.folder}/cifar/images.npz")
+        return ["--config", name, *(word for s in (*settings, "test.repeats=5", *more) for word in ("--set", s))]
 
     def put(self, key, content):
         self.client.put_object(Bucket=BUCKET, Key=f"cifar/{key}", Body=content)

@@ -11,8 +11,11 @@ import numpy as np
 from PIL import Image
 
 from datamodels_inf import check_exchangeable
+from datamodels_inf.prediction.shapes import expected_shape
+from datamodels_inf.prior import Prior
 from pipeline.report import Content, DatamodelQuality, Images, Row
-from pipeline.report.content import MaskCheck
+from pipeline.report.content import Blocks, Expectation, MaskCheck
+from pipeline.report.content.expectations import realised_counts
 from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path", "input"}
@@ -131,6 +134,35 @@ def make_quality(r2, **changes):
         "shown_predicted": 1.0 + 0.5 * true + rng.normal(0, 0.3, true.shape),
     }
     return DatamodelQuality(**(fields | changes))
+
+
+def make_blocks(n_first=100, sizes=(200, 400, 300), **changes):
+    """Blocks of models in which "swap" is tested on the last alone."""
+    fields = {"of_method": {"paired": sum(sizes), "contrast": sum(sizes), "swap": sizes[-1]}}
+    fields["r2"] = tuple(np.linspace(0.3, 0.6, len(sizes)).tolist())
+    return Blocks(n_first, sizes, **(fields | changes))
+
+
+def make_counts(**changes):
+    """Findings of each correction, made up; that of the prior is not known."""
+    return {"by": 24, "bh": 31, "holm": 12, "bonferroni": 12, "closed-by": 26, "prior": None} | changes
+
+
+def make_weighted(rows, seed=3):
+    """`rows` with weights, and the expectations of their methods, in which the prediction is a tenth too high."""
+    expectations, weighted = {}, []
+    for method in dict.fromkeys(row.method for row in rows):
+        own = [row for row in rows if row.method == method]
+        weight = np.random.default_rng(seed).uniform(0.8, 1.2, len(own))
+        weight *= len(own) / weight.sum()
+        shape = expected_shape(len(own), np.array([5.0]), 0.85)
+        u = np.geomspace(1e-8, 0.2, 40)
+        realised = realised_counts(np.array([row.pvalue for row in own]), weight, u)
+        expectations[method] = Expectation(
+            Prior(weight, shape), 20.0, (15.0, 26.0), 18.0, u=u, predicted=1.1 * realised, realised=realised
+        )
+        weighted += [dataclasses.replace(row, weight=w) for row, w in zip(own, weight.tolist(), strict=True)]
+    return weighted, expectations
 
 
 def make_masks(n_train=20, n_models=400):

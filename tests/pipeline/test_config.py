@@ -4,6 +4,7 @@ import pytest
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config, load_config, named_configs, to_toml
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
@@ -54,6 +55,7 @@ def test_overrides_are_toml_values_or_strings():
     ("test.method=magic", ["test.method.0 = 'magic'", listed(METHODS)]),
     ("test.method=[]", ["test.method", "at least 1 item"]),
     ("test.method=[\"swap\",\"swap\"]", ["must not name a method twice"]),
+    ("test.correction=none", ["test.correction = 'none'", listed(CORRECTIONS)]),
     ("test.repeats=0", ["test.repeats = 0", "greater than or equal to 1"]),
     ("test.tau=-1", ["test.tau = -1"]),
     ("source.kind=web", ["source.kind = 'web'", listed(SOURCES)]),
@@ -122,7 +124,11 @@ def test_bad_files(tmp_path):
         load_config(str(tmp_path / "bad.toml"), [])
 
 
-def test_defaults_are_the_digits_config_without_its_atlas():
-    digits, others = load_config("digits", []), {"report", "atlas"}
+def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():
+    """The split of the digits is written down; where none is, the rule divides the rows."""
+    digits = load_config("digits", [])
+    others = {"report": True, "atlas": True, "source": {"fit_rows", "held_out_rows"}}
+    assert (digits.source.fit_rows, digits.source.held_out_rows) == (8000, 4000)
+    assert Config().source.fit_rows is Config().source.held_out_rows is None
     assert digits.model_dump(exclude=others) == Config().model_dump(exclude=others)
     assert digits.atlas.wanted and not Config().atlas.wanted

@@ -12,7 +12,7 @@ from real_command import COMMAND, SMALL, STAGES, states, table
 from real_command import ok as ok_alone
 
 from datamodels_inf import PackedMasks, SquaredResidual, adjust_pvalues, contrast, swap_test
-from datamodels_inf.lasso.solver import fit_lasso
+from datamodels_inf.lasso.prefixes import fit_lasso
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 
 
@@ -79,7 +79,8 @@ def test_a_second_run_does_no_work_and_says_so_quickly(default_run):
 def test_changing_alpha_decides_anew_and_tests_nothing(default_run):
     folder, _ = default_run
     output = ok(folder, "run", "--set", "test.alpha=0.1", "--set", "report.name=stricter")
-    assert states(output) == {**dict.fromkeys(STAGES, "cached"), "influence": "running", "report": "running"}
+    anew = dict.fromkeys(("prior", "influence", "report"), "running")
+    assert states(output) == {**dict.fromkeys(STAGES, "cached"), **anew}
     assert "test.alpha: 0.2 → 0.1" in output
     loose, strict = (table(folder / "reports" / name / "findings.csv") for name in ("digits", "stricter"))
     assert 0 < len(strict) <= len(loose)

@@ -18,10 +18,13 @@ from pipeline.summaries import (
     CaseSummary,
     DesignSummary,
     DownloadSummary,
+    EvidenceSummary,
     FeaturesSummary,
     FitSummary,
     InfluenceSummary,
     LookAlikesSummary,
+    PredictionSummary,
+    PriorSummary,
     ReportSummary,
     RobustnessSummary,
     TargetQuality,
@@ -35,7 +38,8 @@ UNKNOWN = replace(MASKS, checks=(replace(MASKS.checks[0], pvalue=math.nan), *MAS
 
 def of_tests(masks):
     return TestSummary(
-        n_tests=2000, n_untested=30, methods=("swap", "paired"), notes={"swap": {"θ̂_i = θ̂_j": 7}}, tau_x=masks.tau_x,
+        n_tests=2000, n_untested=30, methods=("swap", "paired"), n_rows={"swap": 100, "paired": 170},
+        block_rows=(70, 100), notes={"swap": {"θ̂_i = θ̂_j": 7}}, tau_x=masks.tau_x,
         design=DesignSummary(design="paper", seed=0, n_repeated=1, n_targets=12, n_of_kind={"raises": 3}),
         mask_law=masks.law, mask_proportion=masks.proportion, exchangeable=masks.ok,
         exchangeability_reasons=masks.reasons, masks=masks,
@@ -60,6 +64,16 @@ SUMMARIES = {
         calibration=CalibrationSummary(targets=(1,), scale=(None,), bias=(0.5,), r2_before=(-3.0,), r2_after=(None,)),
     ),
     "test": of_tests(MASKS),
+    "evidence": EvidenceSummary(targets=(2, 7), n_train=1024, n_models=300, tile_targets=16),
+    "prior": PriorSummary(
+        methods={
+            "swap": PredictionSummary(n_tests=1970, alpha=0.2, reason="nothing is known"),
+            "paired": PredictionSummary(
+                n_tests=1970, alpha=0.2, reason="", expected=1234.0, interval=(900.0, 1500.0), expected_by=1000.0,
+                centre=1100, spread=0.1, weight_range=(0.8, 3.5), effect_scale=(0.0, 2.0), effect_share=(0.4, 0.6),
+            ),
+        },
+    ),
     "atlas": AtlasSummary(targets=(7, 2), n_train=1024, n_models=500, tile_targets=16, masks=MASKS),
     "influence": InfluenceSummary(
         family="all", alpha=0.2, correction="by", n_targets=2, n_tests=2048, n_found=9, n_nonzero=1300, n_stand=4
@@ -74,6 +88,8 @@ WORDS = {
     "download": "300 models × 24 images, 8 targets",
     "fit": "2 targets, median held-out R² unknown",
     "test": "1,970 pairs by swap, paired, 30 not tested",
+    "evidence": "300 fit rows on 1,024 images × 2 targets",
+    "prior": "swap no prediction, paired 1,234 expected",
     "atlas": "1,024 images × 2 targets",
     "influence": "9 influences of 2,048; 4 of 1,300 weights stand",
     "features": "128 features of 24 images",

@@ -9,9 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from datamodels_inf.multiplicity import CORRECTIONS
+from datamodels_inf.shape import Shape
+from pipeline.report.content.blocks import Blocks
 from pipeline.report.content.curves import Curve
 from pipeline.report.content.datamodels import Coding, DatamodelQuality
+from pipeline.report.content.expectations import Expectation
 from pipeline.report.content.galleries import Gallery, Weighted
+from pipeline.report.content.growth import Growth
 from pipeline.report.content.images import Images
 from pipeline.report.content.influences import Influences
 from pipeline.report.content.masks import MaskCheck
@@ -19,11 +23,14 @@ from pipeline.report.content.reruns import Robustness
 from pipeline.report.rows import Key, Row
 
 __all__ = [
+    "Blocks",
     "Coding",
     "Content",
     "Curve",
     "DatamodelQuality",
+    "Expectation",
     "Gallery",
+    "Growth",
     "Images",
     "Influences",
     "MaskCheck",
@@ -38,6 +45,11 @@ class Content:
 
     rows: all tests, in any order; methods appear in the order in which they come here first.
     correction: one of CORRECTIONS, applied to the tests of each method at level `alpha`.
+    n_models_fit, n_models_test: disjoint. blocks: where every model but the first tests, in which parts; None where all
+        are tested with the same datamodels.
+    counts: by method, the findings that each correction would have, None where it needs a prior that is not known.
+    expectations: by method, the priors that are known; with a correction that needs one, of every method.
+    growth: by method, findings against the number of models that tested; empty for one block.
     r2_median, spearman_median: of the datamodels on held-out models, over the targets; NaN if not known.
     mask_law: "fixed-size", "bernoulli" or "stratified". masks: its check in full; None leaves it out.
     quality: the same for each target, with its table and drawings; None leaves them out.
@@ -59,6 +71,7 @@ class Content:
     correction: str
     n_models_fit: int
     n_models_test: int
+    blocks: Blocks | None = None
     n_train: int
     r2_median: float
     spearman_median: float
@@ -67,6 +80,9 @@ class Content:
     masks: MaskCheck | None = None
     coding: Coding | None = None
     class_names: Sequence[str] = ()
+    counts: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
+    expectations: Mapping[str, Expectation] = field(default_factory=dict)
+    growth: Mapping[str, Growth] = field(default_factory=dict)
     curves: Mapping[Key, Curve] = field(default_factory=dict)
     galleries: Mapping[int, Gallery] = field(default_factory=dict)
     influences: Influences | None = None
@@ -87,9 +103,30 @@ class Content:
         """What a false finding is."""
         return "whose influence differs by no more than τ" if self.tau > 0.0 else "with the same influence"
 
+    @property
+    def tested_model(self) -> str:
+        """What a model is called that tests: in blocks, most of them have fitted the datamodels of later ones."""
+        return "held-out model" if self.blocks is None else "tested model"
+
+    @property
+    def n_models_judged(self) -> int:
+        """Models on which the figures of the datamodels were found: of several blocks, those of the last."""
+        return self.n_models_test if self.blocks is None else self.blocks.sizes[-1]
+
+    def n_models_of(self, method: str) -> int:
+        """How many models tested each pair."""
+        return self.n_models_test if self.blocks is None else self.blocks.of_method.get(method, self.n_models_test)
+
+    def shape_of(self, method: str) -> Shape | None:
+        """β of the correction in use; None for one that needs no prior."""
+        known = self.expectations.get(method)
+        return known.prior.shape if known is not None and CORRECTIONS[self.correction].needs_prior else None
+
     def __post_init__(self) -> None:
         if self.correction not in CORRECTIONS:
             raise ValueError(f"`correction` must be one of {', '.join(CORRECTIONS)}, but it is {self.correction!r}.")
+        if CORRECTIONS[self.correction].needs_prior and {row.method for row in self.rows} - self.expectations.keys():
+            raise ValueError(f"`expectations` must hold every method for the correction {self.correction!r}.")
         if self.images is not None:
             _check_positions(self.rows, self.images)
             if self.quality is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from datamodels_inf.multiplicity import CORRECTIONS, Correction
 from pipeline.report.effects import Estimated
 
 
@@ -96,15 +97,18 @@ class Influences:
     """The atlas, as far as the page shows it.
 
     family: "target" where the images of each target are a family of tests of their own, "all" for one of everything.
+    correction: of these families; it may be another than that of the pairs.
     n_tests: influences estimated, of which n_found are findings. n_nonzero, n_stand: weights of the datamodels that
     are not 0, and how many of these are findings of the same sign.
     n_unknown: images that all tested models saw, or none.
     n_moving: images that are a finding on any target. share: of the images in a mask.
     targets: those shown. raising, lowering: the images that do so on most targets. doubtful: those that lower most
-    targets of their own class. warning: what spoils these p-values, empty for nothing.
+    targets of their own class. warning: what spoils these p-values, empty for nothing. expectation: what a prior
+    expected, in words; empty without one.
     """
 
     family: str
+    correction: str
     n_models: int
     n_train: int
     n_targets: int
@@ -120,6 +124,12 @@ class Influences:
     lowering: tuple[Influential, ...] = ()
     doubtful: tuple[Influential, ...] = ()
     warning: str = ""
+    expectation: str = ""
+
+    @property
+    def rule(self) -> Correction:
+        """The entry of the table."""
+        return CORRECTIONS[self.correction]
 
     @property
     def family_size(self) -> int:

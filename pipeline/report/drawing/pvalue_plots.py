@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.multiplicity import critical_values
+from datamodels_inf.shape import Shape
 from pipeline.report.drawing.svg import Tick, at, decades, ticks_of
 from pipeline.report.rows import Row
 from pipeline.text.numbers import number, plural
@@ -55,21 +56,26 @@ class PvaluePlots:
     histogram: Histogram
 
 
-def plots_of(rows: Sequence[Row], correction: str, alpha: float) -> PvaluePlots | None:
-    """Of the tests of one method, by rising p-value; None if no p-value is known."""
-    known = [row for row in rows if not math.isnan(row.pvalue)]
+def plots_of(rows: Sequence[Row], correction: str, alpha: float, shape: Shape | None = None) -> PvaluePlots | None:
+    """Of the tests of one method; None if no p-value is known.
+
+    shape: of a correction with a prior, which sorts p/w; what is above 1 is drawn there.
+    """
+    known = sorted((row for row in rows if not math.isnan(row.pvalue)), key=lambda row: row.pvalue_weighted)
     if not known:
         return None
     p = np.array([row.pvalue for row in known])
+    scaled = np.minimum(1.0, [row.pvalue_weighted for row in known])
     found = np.array([row.finding for row in known])
-    return PvaluePlots(_sorted(p, found, critical_values(correction, alpha, len(p))), _histogram(p))
+    return PvaluePlots(_sorted(scaled, found, critical_values(correction, alpha, len(p), shape=shape)), _histogram(p))
 
 
 def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[np.float64]) -> SortedPlot:
     m = len(p)
     exponents: list[float] = np.log10(np.maximum(p, 1e-320)).tolist()
-    floor = math.floor(max(min(exponents), math.log10(critical[0]) - BELOW) + 1e-9)
-    floor = min(floor, math.floor(math.log10(critical[0])), -1)
+    start = math.log10(float(critical[critical > 0.0].min()))  # A shape may leave β(1) = 0.
+    floor = math.floor(max(min(exponents), start - BELOW) + 1e-9)
+    floor = min(floor, math.floor(start), -1)
     width = math.log10(m) or 1.0
 
     def x(rank: float) -> float:
@@ -93,7 +99,7 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
         found=marks([k for k in inside if found[k]]),
         others=marks([k for k in inside if not found[k]]),
         beyond="".join(f"M{at(x(k + 1) - 3)} {at(BOTTOM - 6)}h6l-3 6z" for k in below),
-        line="M" + "L".join(f"{at(x(k + 1))} {at(y(math.log10(float(critical[k]))))}" for k in steps),
+        line="M" + "L".join(f"{at(x(k + 1))} {at(y(max(math.log10(critical[k] or 1e-320), floor)))}" for k in steps),
         uniform="M" + "L".join(f"{at(x(k))} {at(y(max(math.log10(k / m), floor)))}" for k in (1, m)),
         across=[Tick(x(10.0**e), text) for e, text in decades(0.0, width, 5)],
         up=[Tick(y(e), text) for e, text in decades(floor, 0.0, 6)],

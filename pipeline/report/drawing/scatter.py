@@ -53,7 +53,7 @@ def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed
         rank=_rank(r2, quality.r2),
         r2=r2,
         spearman=spearman,
-        label=f"{slot.alt}: true against predicted {content.unit} of {plural(len(true), 'held-out model')}, "
+        label=f"{slot.alt}: true against predicted {content.unit} of {plural(len(true), content.tested_model)}, "
         f"both axes from {number(low)} to {number(high)}; R² {number(r2)}, Spearman {number(spearman)}",
         marks="".join(f"M{at(across)} {at(up)}h0" for across, up in points),
         across=[Tick(x(value), text) for value, text in ticks],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from datamodels_inf.internal.comparison import Order
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.methods import METHODS, CurveKind, PairTests
 from datamodels_inf.power import dominance_area
-from datamodels_inf.targets import prepare_targets
+from datamodels_inf.targets import Target
 from pipeline.report.content import Curve
 from pipeline.report.rows import Key, Row
 
@@ -23,13 +23,14 @@ POINTS = 48  # of a curve, which is drawn the size of a stamp
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out masks, the margins of some targets on them, and the datamodels: column k is of target targets[k].
+    """Held-out masks, the datamodel to show, whose column k is of target targets[k], and targets ready to be tested.
 
-    `margins` is asked for the numbers of the targets that are needed. order, seed: of the swap tests.
+    `prepared` is asked for the numbers of the targets that are needed, and gives the blocks of rows of each, with the
+    datamodels that may test them. order, seed: of the swap tests.
     """
 
     masks: PackedMasks
-    margins: Callable[[NDArray[np.int64]], NDArray[np.float16]]
+    prepared: Callable[[NDArray[np.int64]], Iterable[Sequence[Target]]]
     datamodel: Datamodel
     targets: NDArray[np.int64]
     order: Order
@@ -46,14 +47,12 @@ def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
     if not rows:
         return {}
     targets = np.unique([row.target for row in rows])
-    fitted = held_out.datamodel.subset([held_out.position(t) for t in targets.tolist()])
     curves = {}
-    prepared = prepare_targets(held_out.masks, held_out.margins(targets), fitted)
-    for number, target in zip(targets.tolist(), prepared, strict=True):
+    for number, blocks in zip(targets.tolist(), held_out.prepared(targets), strict=True):
         for row in (row for row in rows if row.target == number):
             pair = np.array([[row.left, row.right]], np.int64)
             kind = METHODS[row.method].curve
-            samples = kind.samples(PairTests(target, pair, order=held_out.order, seed=held_out.seed))
+            samples = kind.samples(PairTests(blocks, pair, order=held_out.order, seed=held_out.seed))
             if min(map(len, samples)) > 0:
                 curves[row.key] = curve_of(kind, *samples)
     return curves

@@ -6,6 +6,7 @@ import numpy as np
 
 from datamodels_inf.influence_ranks import rank_intervals
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.pooled import pooled_target
 from pipeline.findings import MARGINAL
 from pipeline.report.content.influences import Rank
 from pipeline.report.evidence.curves import HeldOut
@@ -15,12 +16,12 @@ def ranks_of(target: int, images: Ints, held_out: HeldOut, threads: int = 1) -> 
     """Image → its rank among all images of the target; all intervals of a target hold together at 95 %."""
     if not images.size:
         return {}
-    coded = held_out.datamodel.subset([held_out.position(target)]).in_mask_coding()
+    (blocks,) = held_out.prepared(np.array([target]))
+    margins, theta = pooled_target(held_out.masks, blocks)
     found = rank_intervals(
         held_out.masks,
-        held_out.margins(np.array([target]))[:, 0],
-        theta=coded.weight[:, 0],
-        bias=float(coded.bias[0]),
+        margins,
+        theta=theta,
         images=images,
         confidence=MARGINAL,
         threads=threads,

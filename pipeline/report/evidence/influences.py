@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.internal.checks import Floats, Ints
-from pipeline.findings import MARGINAL, finding_level
+from pipeline.findings import MARGINAL
 from pipeline.report.content import Gallery, Weighted
 from pipeline.report.content.influences import Single, TargetInfluences
 from pipeline.report.evidence.curves import HeldOut
@@ -34,7 +34,8 @@ class FoundAtlas:
     targets: their numbers, in the order of the atlas; their places there are what is asked for below. of_target: of
     all images on the target at a place. of_image: of an image on all targets. is_finding(place, images): which are.
     pvalue(place, estimates, standard errors).
-    limit, n_found, n_nonzero, n_stand: of each target. raised, lowered: of each image. family: "target" or "all".
+    level_at_one: of the longer intervals of findings of weight 1, of each target. levels(place, images): of each.
+    n_found, n_nonzero, n_stand: of each target. raised, lowered: of each image. family: "target" or "all".
     warning: what spoils the p-values.
     """
 
@@ -43,7 +44,8 @@ class FoundAtlas:
     of_image: Callable[[int], Estimates]
     is_finding: Callable[[int, Ints], NDArray[np.bool_]]
     pvalue: Callable[[int, NDArray[Any], NDArray[Any]], Floats]
-    limit: Floats
+    level_at_one: Floats
+    levels: Callable[[int, Ints], Floats]
     n_found: Ints
     n_nonzero: Ints
     n_stand: Ints
@@ -77,9 +79,8 @@ class FoundAtlas:
         return int(self.n_found.sum() if self.family == "all" else self.n_found[place])
 
     def level(self, place: int) -> float:
-        """Of the longer intervals of a target's findings; NaN where its family has none."""
-        m = self.n_train * (len(self.targets) if self.family == "all" else 1)
-        return finding_level(self.correction, self.alpha, m, self.family_found(place))
+        """Of the longer intervals of a target's findings of weight 1; NaN where its family has none."""
+        return float(np.maximum(MARGINAL, self.level_at_one[place]))
 
     def weights(self, place: int) -> Floats:
         """θ̂ of a target."""
@@ -139,7 +140,7 @@ def singles_of(found: FoundAtlas, place: int, images: Ints) -> list[Single]:
     low, high = effect_interval(estimate, error, freedom, MARGINAL)
     selected = np.full((2, len(images)), np.nan)
     if is_finding.any():
-        selected = np.where(is_finding, effect_interval(estimate, error, freedom, found.level(place)), np.nan)
+        selected = np.where(is_finding, effect_interval(estimate, error, freedom, found.levels(place, images)), np.nan)
     p = found.pvalue(place, estimate, error)
     columns = (images, theta, estimate, error, low, high, p, is_finding, *selected)
     class_target = found.names("target", target)

@@ -21,6 +21,7 @@ def overall(found: FoundAtlas, targets: tuple[TargetInfluences, ...]) -> Influen
     own = OwnClass.of(found)
     return Influences(
         family=found.family,
+        correction=found.correction,
         n_models=found.n_models,
         n_train=found.n_train,
         n_targets=len(found.targets),

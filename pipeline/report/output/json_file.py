@@ -8,10 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from datamodels_inf.multiplicity import threshold
-from pipeline.findings import finding_level
-from pipeline.report.content import Content
+from pipeline.report.content import Blocks, Content, Expectation
 from pipeline.report.evidence.detectable_effects import POWER, DetectableEffects
+from pipeline.report.levels import finding_levels
 from pipeline.report.output.influences_table import influences_json
 from pipeline.report.output.tests_table import values_of
 from pipeline.report.page import MethodOnPage, Page
@@ -32,6 +31,7 @@ def write_json(path: Path, page: Page) -> None:
         "unit": content.unit,
         "n_models_fit": content.n_models_fit,
         "n_models_test": content.n_models_test,
+        "blocks": None if content.blocks is None else _blocks(content.blocks),
         "n_train": content.n_train,
         "datamodels": {"r2_median": content.r2_median, "spearman_median": content.spearman_median},
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
@@ -47,17 +47,44 @@ def write_json(path: Path, page: Page) -> None:
 
 def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
     group, found = method.group, method.n_found
-    m = group.n_tests
+    m, name = group.n_tests, group.method
+    levels = finding_levels(group, content)
+    growth, expectation = content.growth.get(name), content.expectations.get(name)
     return {
-        "method": group.method,
+        "method": name,
         "answer": verdict(group, content),
         "n_tests": m,
+        "n_rows": method.n_models,
         "n_findings": found,
-        "threshold": threshold(content.correction, content.alpha, m, found) if m else None,
-        "selected_confidence": finding_level(content.correction, content.alpha, m, found),
+        "n_findings_by_correction": dict(content.counts.get(name, {})),
+        "growth": None if growth is None else asdict(growth),
+        "prior": None if expectation is None else _expectation(expectation),
+        "threshold": group.threshold(content.correction, content.alpha, content.shape_of(name)) if m else None,
+        "selected_confidence": levels[0] if levels[0] == levels[1] else None,
+        "selected_confidence_range": levels,
         "limits": _detectable(method.detectable),
         "findings": [{"number": item.number, **values_of(item.row)} for item in group.findings],
         "closest_misses": [values_of(item.row) for item in group.misses],
+    }
+
+
+def _blocks(blocks: Blocks) -> dict[str, Any]:
+    """Models that only fit, and of each block its models, those it was fitted on, and R² on it."""
+    return {"n_first": blocks.n_first, "n_models": blocks.sizes, "n_models_fit": blocks.fitted, "r2_median": blocks.r2}
+
+
+def _expectation(expectation: Expectation) -> dict[str, Any]:
+    """What the fit rows expected, and what came; without the weights, which are in tests.csv."""
+    return {
+        "expected": expectation.expected,
+        "interval": expectation.interval,
+        "expected_by": expectation.expected_by,
+        "reason": expectation.reason,
+        "weight_range": expectation.weight_range,
+        "centre": expectation.centre,
+        "u": expectation.u.tolist(),
+        "predicted": expectation.predicted.tolist(),
+        "realised": expectation.realised.tolist(),
     }
 
 

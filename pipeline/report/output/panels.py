@@ -131,6 +131,7 @@ def _numbers(canvas: Canvas, row: Row, limit: float, corner: tuple[int, int]) ->
         ("θᵢ", number(row.theta_i)),
         ("θⱼ", number(row.theta_j)),
         ("effect Δ", effect_and_interval(row)),
+        *([] if row.n_rows is None else [("models that tested it", f"{row.n_rows}")]),
     )
     for k, (label, value) in enumerate(lines):
         top = y + 28 * k

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pipeline.report.page import Page
 from pipeline.report.sections.base import Section, Variables
-from pipeline.report.sentences import verdict
+from pipeline.report.sentences import blocks_sentence, verdict
 
 
 def data(page: Page) -> Variables:
-    """Each method with its verdict."""
-    return {"answers": [(method, verdict(method.group, page.content)) for method in page.methods]}
+    """Each method with its verdict, and where every model but the first tests, how that is done."""
+    blocks = page.content.blocks
+    return {
+        "answers": [(method, verdict(method.group, page.content)) for method in page.methods],
+        "how": "" if blocks is None else blocks_sentence(blocks),
+    }
 
 
 SECTION = Section("answer", data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.report.content import Content, DatamodelQuality
+from pipeline.report.content import Blocks, Content, DatamodelQuality
 from pipeline.report.drawing.distribution import (
+    LOWEST,
     Distribution,
     count_columns,
     distribution_of,
@@ -18,6 +20,7 @@ from pipeline.report.drawing.distribution import (
     share_columns,
 )
 from pipeline.report.drawing.embedded_images import Embed
+from pipeline.report.drawing.lines import LineChart, line_chart
 from pipeline.report.drawing.scatter import Scatter, scatter_of
 from pipeline.report.page import Page
 from pipeline.report.sections.base import File, Section, Variables
@@ -30,7 +33,10 @@ LEAST_SHARE = 0.0005  # of the variance; less is called none
 
 @dataclass(frozen=True)
 class QualityView:
-    """The section of the page; a distribution is None where the figure is not known for any target."""
+    """The section of the page; a distribution is None where the figure is not known for any target.
+
+    by_rows: R² against the models fitted on, where models test in blocks.
+    """
 
     sentence: str
     r2: Distribution | None
@@ -39,6 +45,7 @@ class QualityView:
     support: Distribution | None
     scatters: list[Scatter]
     n_drawn: int
+    by_rows: LineChart | None
 
 
 def data(page: Page) -> Variables | None:
@@ -70,21 +77,34 @@ def view_of(quality: DatamodelQuality, content: Content, embed: Embed) -> Qualit
     lam = log_columns("Penalty λ", quality.lam)
     support = count_columns("Number of weights other than zero", quality.n_nonzero.astype(np.float64), content.n_train)
     return QualityView(
-        sentence=quality_sentence(quality, content.n_models_test, content.unit),
+        sentence=quality_sentence(quality, content),
         r2=r2,
         spearman=spearman,
         lam=None if lam is None else distribution_of(lam),
         support=None if support is None else distribution_of(support),
         scatters=[scatter_of(quality, k, content, embed) for k in range(len(quality.shown))],
         n_drawn=quality.shown_true.shape[1],
+        by_rows=None if content.blocks is None else r2_by_rows(content.blocks),
     )
 
 
-def quality_sentence(quality: DatamodelQuality, n_models: int, unit: str) -> str:
-    """How well the datamodels predict, and of how many targets that cannot be said."""
+def r2_by_rows(blocks: Blocks) -> LineChart:
+    """The median R² of each fit on the block after it, against the models that it was fitted on."""
+    points = [(float(n), r2) for n, r2 in zip(blocks.fitted, blocks.r2, strict=True)]
+    told = ", ".join(f"{number(r2, 2)} on {n}" for n, r2 in zip(blocks.fitted, blocks.r2, strict=True))
+    low = max(LOWEST, min([0.0, *(math.floor(5.0 * r2) / 5.0 for _, r2 in points if not math.isnan(r2))]))
+    label = f"Median R² of the datamodels on the next block, by the number of models they were fitted on: {told}"
+    return line_chart(label, {"R²": points}, (low, 1.0), whole=False)
+
+
+def quality_sentence(quality: DatamodelQuality, content: Content) -> str:
+    """How well the datamodels predict, and of how many targets that cannot be said; of several fits, by the last."""
     r2 = quality.r2[~np.isnan(quality.r2)]
     unknown = len(quality.r2) - len(r2)
-    models, name = plural(n_models, "held-out model"), "loaded datamodel" if quality.loaded else "datamodel"
+    unit, name = content.unit, "loaded datamodel" if quality.loaded else "datamodel"
+    models = plural(content.n_models_judged, content.tested_model)
+    if content.blocks is not None:
+        models = f"the last block’s {models}"
     if not r2.size:
         who = "the one target" if unknown == 1 else f"each of the {unknown} targets"
         return f"R² is not defined: on {models}, the {unit} of {who} does not vary."

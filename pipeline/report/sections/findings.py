@@ -17,19 +17,20 @@ from pipeline.report.output.tests_table import write_tests
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.sections.base import File, Section, Variables
-from pipeline.report.sentences import sentence
+from pipeline.report.sentences import models_of, sentence
 from pipeline.text.numbers import weights
 
 
 @dataclass(frozen=True)
 class Card:
-    """One finding, or one of the closest misses, as a panel."""
+    """One finding, or one of the closest misses, as a panel. models: how many tested it, in words."""
 
     number: int
     name: str
     found: bool
     tiles: list[Tile]
     sentence: str
+    models: str
     row: Row
     bar: Bar | None
     curve: CurveView | None
@@ -106,6 +107,7 @@ def _card(item: Numbered, page: Page) -> Card:
         found=bool(item.row.finding),
         tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row)],
         sentence=sentence(item, content.unit),
+        models=models_of(item.row, content),
         row=item.row,
         bar=bar_of(item.row, page.bar_end),
         curve=None if curve is None else curve_view(curve, content.unit),

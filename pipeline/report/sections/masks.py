@@ -49,12 +49,12 @@ class Counted:
 def data(page: Page) -> Variables | None:
     """The check, if it was made and the masks have a law."""
     check = page.content.masks
-    masks = None if check is None else view_of(check, page.content.n_models_test)
+    masks = None if check is None else view_of(check, page.content.n_models_test, page.content.tested_model)
     return None if masks is None else {"masks": masks}
 
 
-def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
-    """None for masks of all or nothing, which have no law to speak of."""
+def view_of(check: MaskCheck, n_models: int, noun: str = "held-out model") -> MaskView | None:
+    """noun: what the n_models are called. None for masks of all or nothing, which have no law to speak of."""
     if not check.has_law:
         return None
     sums, counted = check.column_sums, _count(check, n_models)
@@ -79,7 +79,7 @@ def view_of(check: MaskCheck, n_models: int) -> MaskView | None:
         report=check.report,
         permuted=check.permuted,
         n_models=n_models,
-        label=f"{plural(len(sums), 'training image')} by the number of held-out models that saw them: from "
+        label=f"{plural(len(sums), 'training image')} by the number of {noun}s that saw them: from "
         f"{int(sums.min())} to {int(sums.max())} of {n_models}, "
         f"where {counted.mean:.0f} ± {counted.sd:.0f} are expected",
         columns="".join(columns),

@@ -29,7 +29,7 @@ def data(page: Page) -> Variables:
 
 def _of_method(method: MethodOnPage, page: Page) -> PvaluesOfMethod | None:
     tests, content = method.group.tests, page.content
-    plots = plots_of(tests, content.correction, content.alpha)
+    plots = plots_of(tests, content.correction, content.alpha, content.shape_of(method.name))
     if plots is None:
         return None
     bound = METHODS[method.name].bound if method.name in METHODS else ""

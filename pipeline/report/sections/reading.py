@@ -5,11 +5,15 @@ from __future__ import annotations
 from datamodels_inf.methods import METHODS
 from pipeline.report.page import Page
 from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sentences import blocks_sentence
 
 
 def data(page: Page) -> Variables:
-    """What the methods and curves of this page need to be read."""
+    """What the methods and curves of this page need to be read, and where models test in blocks, how they do."""
+    blocks = page.content.blocks
     return {
+        "blocks": blocks,
+        "how": "" if blocks is None else blocks_sentence(blocks),
         "longer": [(method.name, method.longer) for method in page.methods if method.longer],
         "statistic_notes": statistic_notes(page),
         "curve_notes": curve_notes(page),

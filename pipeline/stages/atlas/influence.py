@@ -1,38 +1,45 @@
-"""Which influences of single images are findings: corrected over the images of each target, or over everything.
-
-No table of p-values is kept, and few are computed: those of influences large enough that they may be findings.
-"""
+"""Influence: the findings among single images, corrected over the images of each target, or over everything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from datamodels_inf.influence import influence_quantile
 from datamodels_inf.internal.checks import Floats, Ints
-from datamodels_inf.many_pvalues import Chunks, find_among_many, largest_critical
+from datamodels_inf.many_pvalues import find_among_many, largest_critical
+from datamodels_inf.multiplicity import CORRECTIONS, selected_confidence
+from datamodels_inf.prediction import Prediction
+from datamodels_inf.shape import Shape
 from pipeline.config import Config, Test
 from pipeline.progress import progress_bar
-from pipeline.stages.atlas.tiles import Atlas, Singles
+from pipeline.stages.atlas.found import Found, evidence_in, scaled_pvalues
+from pipeline.stages.atlas.tile_files import Advance
+from pipeline.stages.atlas.tiles import Atlas
+from pipeline.stages.atlas.weights import (
+    ALL,
+    AtlasCells,
+    AtlasWeights,
+    prediction_over_all,
+    predictions_of_targets,
+)
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Fitted
+from pipeline.store.cache import Result
 from pipeline.store.files import save_arrays
 from pipeline.summaries import InfluenceSummary
 
-VERSION = 2
-Advance = Callable[[float], object]
+VERSION = 4
 
 
 ABOUT_PAIRS = (
     "design", "target_class", "repeats", "targets", "k", "versus", "random_partners", "file", "images", "seed",
-    "method", "tau", "order", "chunk_pairs",
+    "method", "tau", "order", "chunk_pairs", "rows", "blocks",
 )  # fmt: skip
-SMALLEST = 1e-290
-"""Of smaller p-values no quantile is asked for: they may be so small that they are 0."""
+NOT_KNOWN = "the fit rows say nothing about effects"
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -40,7 +47,7 @@ def left_out(config: Config) -> dict[str, str]:
     return {
         "source": "the key of the download stage holds it",
         "fit": "the key of the fit stage holds it",
-        **{f"test.{name}": "is about pairs, and the key of the atlas stage holds the targets" for name in ABOUT_PAIRS},
+        **{f"test.{name}": "is about pairs, or the key of the atlas stage holds it" for name in ABOUT_PAIRS},
         "test.allow_unexchangeable": "may refuse, not change",
         "atlas.targets": "the key of the atlas stage holds them",
         **dict.fromkeys(("robustness", "report"), "a finding does not depend on it"),
@@ -48,13 +55,20 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def run(run: Run) -> InfluenceSummary:
-    """Write findings.npz: limit and counts of each target, and of each image, how many targets it moves."""
+    """Write findings.npz: limit, level and counts of each target, and of each image, how many targets it moves.
+
+    With a prior, also the weights of the cells of each family.
+    """
     atlas = Atlas.of(run.inputs["atlas"])
     test, family = run.config.test, run.config.atlas.family
-    with progress_bar(2 * len(atlas.targets), "target", "atlas: findings", run.quiet) as advance:
-        limits = (limits_over_all if family == "all" else limits_of_targets)(atlas, test, advance)
-        counts = Counts.of(atlas, limits, run.fitted, advance)
-    save_arrays(run.out / "findings.npz", {"limit": limits, **vars(counts)})
+    needs_prior = CORRECTIONS[test.correction].needs_prior
+    passes = 3 if needs_prior else 2
+    with progress_bar(passes * len(atlas.targets), "target", "atlas: findings", run.quiet) as advance:
+        weighted = _weighted(run, atlas, advance) if needs_prior else UNWEIGHTED
+        found = (found_over_all if family == "all" else found_of_targets)(atlas, test, weighted, advance)
+        counts = Counts.of(found, run.fitted, advance)
+    arrays = {"limit": found.limit, "level": found.level, **vars(counts)}
+    save_arrays(run.out / "findings.npz", arrays if found.weights is None else arrays | found.weights.arrays())
     return InfluenceSummary(
         family=family,
         alpha=test.alpha,
@@ -64,52 +78,83 @@ def run(run: Run) -> InfluenceSummary:
         n_found=int(counts.n_found.sum()),
         n_nonzero=int(counts.n_nonzero.sum()),
         n_stand=int(counts.n_stand.sum()),
+        **(weighted.expectations if needs_prior else {}),
     )
 
 
-def pvalues_up_to(atlas: Atlas, place: int, estimate: Singles, error: Singles, limit: float) -> Floats:
-    """p-values of influences on a target, but 1 where they are larger than `limit`: most are not computed then."""
-    p = np.ones(estimate.shape)
-    if limit < 0.0:
-        return p
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        least = np.float32(0.999 * influence_quantile(max(limit, SMALLEST), atlas.summary.n_models))
-        small = np.abs(estimate) / error >= least
-    p[small] = atlas.pvalue(place, estimate[small], error[small])
-    return np.where(p <= limit, p, 1.0)
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """weights: of all influences, None for 1. predictions: what is expected of each family."""
+
+    weights: AtlasWeights | None
+    predictions: Sequence[Prediction]
+
+    def shape(self, number: int) -> Shape | None:
+        """β of a family."""
+        return self.predictions[number].shape if self.predictions else None
+
+    @property
+    def expectations(self) -> dict[str, Any]:
+        """For the summary."""
+        known = [one for one in self.predictions if one.expected is not None]
+        return {
+            "expected": sum(one.expected or 0.0 for one in known),
+            "expected_by": sum(one.expected_by or 0.0 for one in known),
+            "n_unpredicted": len(self.predictions) - len(known),
+        }
 
 
-def is_finding(atlas: Atlas, place: int, estimate: Singles, error: Singles, limit: float) -> NDArray[np.bool_]:
-    """Whether an influence is one, by the limit of its target."""
-    return np.asarray(pvalues_up_to(atlas, place, estimate, error, limit) <= limit)
+UNWEIGHTED = Weighted(None, ())
 
 
-def limits_of_targets(atlas: Atlas, test: Test, advance: Advance) -> Floats:
-    """The largest p-value of a finding of each target, −1 where there is none; each target is a family."""
-    n_train = atlas.summary.n_train
-    largest = largest_critical(test.correction, test.alpha, n_train)
-    limits = np.empty(len(atlas.targets))
-    for place in range(len(limits)):
-        p = pvalues_up_to(atlas, place, *atlas.of_target(place), largest)
-        once: Chunks = partial(list, [p[p < 1.0]])
-        limits[place] = find_among_many(once, n_train, correction=test.correction, alpha=test.alpha).limit
+def _weighted(run: Run, atlas: Atlas, advance: Advance) -> Weighted:
+    """By the evidence of the fit rows; without any all weights are 1."""
+    evidence = evidence_in(run.inputs)
+    if evidence is None:
+        run.say(f"{NOT_KNOWN}: all weights are 1, and the correction is Benjamini–Yekutieli's")
+    together = run.config.atlas.family == "all"
+    cells = AtlasCells(atlas, evidence)
+    predicted = prediction_over_all if together else predictions_of_targets
+    predictions = predicted(cells, run.config.test.alpha, NOT_KNOWN if evidence is None else "", advance)
+    return Weighted(AtlasWeights.of(cells, predictions, together=together), predictions)
+
+
+def found_of_targets(atlas: Atlas, test: Test, weighted: Weighted, advance: Advance) -> Found:
+    """Each target is a family."""
+    limit, level = np.empty((2, len(atlas.targets)))
+    for place in range(len(limit)):
+        once = [place]
+        limit[place], level[place] = _found(atlas, test, once, weighted.weights, weighted.shape(place))
         advance(1)
-    return limits
+    return Found(atlas, limit, level, weighted.weights)
 
 
-def limits_over_all(atlas: Atlas, test: Test, advance: Advance) -> Floats:
-    """One limit for all: every influence of the atlas belongs to one family."""
-    m = len(atlas.targets) * atlas.summary.n_train
-    largest = largest_critical(test.correction, test.alpha, m)
+def found_over_all(atlas: Atlas, test: Test, weighted: Weighted, advance: Advance) -> Found:
+    """Every influence of the atlas belongs to one family."""
+    places = range(len(atlas.targets))
+    limit, level = np.empty((2, len(places)))
+    if places:
+        limit[:], level[:] = _found(atlas, test, places, weighted.weights, weighted.shape(0))
+    advance(len(places))
+    return Found(atlas, limit, level, weighted.weights)
+
+
+def _found(
+    atlas: Atlas, test: Test, places: Sequence[int], weights: AtlasWeights | None, shape: Shape | None
+) -> tuple[float, float]:
+    """(limit, level) of the family of all images on the targets at `places`."""
+    m = len(places) * atlas.summary.n_train
+    largest = largest_critical(test.correction, test.alpha, m, shape=shape)
 
     def chunks() -> Iterator[Floats]:
-        for place in range(len(atlas.targets)):
-            p = pvalues_up_to(atlas, place, *atlas.of_target(place), largest)
-            yield p[p < 1.0]
+        for place in places:
+            scaled = scaled_pvalues(atlas, place, ALL, weights, largest)
+            yield scaled[scaled <= largest]
 
-    found = find_among_many(chunks, m, correction=test.correction, alpha=test.alpha)
-    advance(len(atlas.targets))
-    return np.full(len(atlas.targets), found.limit)
+    found = find_among_many(chunks, m, correction=test.correction, alpha=test.alpha, shape=shape)
+    if not found.found:
+        return found.limit, math.nan
+    return found.limit, selected_confidence(test.correction, test.alpha, m, found.found, shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +170,15 @@ class Counts:
     lowered: Ints
 
     @classmethod
-    def of(cls, atlas: Atlas, limits: Floats, fitted: Fitted, advance: Advance) -> Counts:
-        """By the limit of each target, in one pass over the atlas."""
+    def of(cls, findings: Found, fitted: Fitted, advance: Advance) -> Counts:
+        """In one pass over the atlas."""
+        atlas = findings.atlas
         columns = fitted.places(atlas.targets)
         raised, lowered = np.zeros((2, atlas.summary.n_train), np.int64)
-        n_found, n_nonzero, n_stand = np.zeros((3, len(limits)), np.int64)
-        for place, limit in enumerate(limits.tolist()):
-            estimate, error = atlas.of_target(place)
-            found = is_finding(atlas, place, estimate, error, limit)
+        n_found, n_nonzero, n_stand = np.zeros((3, len(columns)), np.int64)
+        for place in range(len(columns)):
+            estimate, _ = atlas.of_target(place)
+            found = findings.is_finding(place)
             raised += found & (estimate > 0)
             lowered += found & (estimate < 0)
             theta = fitted.datamodel.weight[:, columns[place]]
@@ -143,9 +189,18 @@ class Counts:
         return cls(n_found, n_nonzero, n_stand, raised, lowered)
 
 
+COUNTS = tuple(field.name for field in fields(Counts))
+
+
+def read_counts(result: Result) -> dict[str, Ints]:
+    """What `Counts` said, by name."""
+    with np.load(result.folder / "findings.npz", allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in COUNTS}
+
+
 def wanted(config: Config) -> bool:
     """Wherever there is an atlas."""
     return config.atlas.wanted
 
 
-STAGE = Stage("influence", VERSION, ("fit", "atlas"), InfluenceSummary, run, left_out, wanted=wanted)
+STAGE = Stage("influence", VERSION, ("fit", "evidence", "atlas"), InfluenceSummary, run, left_out, wanted=wanted)

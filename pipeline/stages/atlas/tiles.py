@@ -1,4 +1,4 @@
-"""The atlas on disk: tiles of some targets each, plain .npy files of float32.
+"""An atlas on disk, or the evidence of the fit rows: tiles of some targets each, plain .npy files of float32.
 
     tile-000000.npy    (2, targets of the tile, n_train): estimates, standard errors
     tails-000000.npy   (targets of the tile, 2, 2, points), where masks do not hold half of the images: `Tail`, float64
@@ -11,6 +11,7 @@ compressed file cannot be mapped. 50,000 images × 10,000 targets are 4 GB.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.store.cache import Result
-from pipeline.summaries import AtlasSummary, read_summary
+from pipeline.summaries import AtlasSummary, TiledSummary, read_summary
 
 Singles = NDArray[np.float32]
 TILE_BYTES = 64 * 2**20
@@ -38,18 +39,13 @@ def tile_name(first: int, name: str = "tile") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Atlas:
-    """What the atlas stage left; nothing is read before it is asked for."""
+class Tiled:
+    """Estimates and standard errors of all images on some targets; nothing is read before it is asked for."""
 
     folder: Path
-    summary: AtlasSummary
+    summary: TiledSummary
 
-    @classmethod
-    def of(cls, result: Result) -> Atlas:
-        """Its result."""
-        return cls(result.folder, read_summary(result, AtlasSummary))
-
-    @property
+    @cached_property
     def targets(self) -> Ints:
         """The numbers of the targets, in their order here."""
         return np.array(self.summary.targets, np.int64)
@@ -72,6 +68,18 @@ class Atlas:
         starts = range(0, len(self.summary.targets), self.summary.tile_targets)
         columns = np.concatenate([np.array(self._open(first)[:, :, image]) for first in starts], axis=1)
         return columns[0], columns[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas(Tiled):
+    """What the atlas stage left."""
+
+    summary: AtlasSummary
+
+    @classmethod
+    def of(cls, result: Result) -> Atlas:
+        """Its result."""
+        return cls(result.folder, read_summary(result, AtlasSummary))
 
     def tail(self, place: int) -> Tail | None:
         """That of the `place`-th target, where its law needs one."""

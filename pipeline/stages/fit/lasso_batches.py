@@ -1,13 +1,15 @@
 """The LASSO of many targets, batch by batch: each finished batch is a file, and a killed fit goes on from there.
 
 First λ is chosen for all batches (`chosen-….npz`), on all but the validation rows; then all are fitted once more, on
-all rows (`fitted-….npz`). A file that is damaged is named, and its batch made again.
+all rows (`fitted-….npz`). Where every model tests, so for one prefix of rows after the other, each of which begins with
+the fits of the one before (`chosen-PREFIX-TARGET.npz`): the Gram matrix takes rows and never gives them back, so each
+is counted once. A file that is damaged is named, and its batch made again.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -21,7 +23,7 @@ from datamodels_inf.lasso.descent import Solution
 from datamodels_inf.lasso.solver import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
 from pipeline.progress import progress_bar
-from pipeline.stages.inputs import Data
+from pipeline.stages.inputs import Block, Data
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 
 
@@ -37,7 +39,7 @@ class Chosen:
 
 @dataclass
 class LassoBatches:
-    """The fits of `targets`; `unfinished` is a folder that outlives a kill."""
+    """The fits of `targets` on the rows before each block of `data`; `unfinished` is a folder that outlives a kill."""
 
     config: Config
     data: Data
@@ -47,25 +49,33 @@ class LassoBatches:
     quiet: bool
     say: Callable[[str], object]
 
-    def run(self) -> tuple[list[Fit], list[Chosen]]:
-        """(fits, choices), in the order of the targets."""
-        starts = range(0, len(self.targets), BATCH)
+    def run(self) -> Iterator[tuple[list[Fit], list[Chosen]]]:
+        """Of each prefix (fits, choices), in the order of the targets."""
+        starts, blocks = range(0, len(self.targets), BATCH), self.data.blocks
         kept = len(list(self.unfinished.glob("*.npz")))
         if kept:
-            self.say(f"going on with a fit that was stopped: {kept} of {2 * len(starts)} steps are done")
-        with progress_bar(len(self.targets), "target", "fit: choosing λ", self.quiet) as advance:
-            choices = [self._choose(start, advance) for start in starts]
-        with progress_bar(len(self.targets), "target", "fit: all rows", self.quiet) as advance:
-            fits = [self._refit(k, batch, advance) for k, batch in zip(starts, choices, strict=True)]
-        return list(chain(*fits)), list(chain(*choices))
+            steps = 2 * len(starts) * len(blocks)
+            self.say(f"going on with a fit that was stopped: {kept} of {steps} steps are done")
+        before: list[Sequence[Fit] | None] = [None] * len(starts)
+        with progress_bar(len(self.targets) * len(blocks), "fit", "fit", self.quiet) as advance:
+
+            def half(step: float) -> None:
+                advance(0.5 * step)
+
+            for block in blocks:
+                choices = [self._choose(block, k, fits, half) for k, fits in zip(starts, before, strict=True)]
+                fits = [self._refit(block, k, batch, half) for k, batch in zip(starts, choices, strict=True)]
+                yield list(chain(*fits)), list(chain(*choices))
+                before = [*fits]
 
     @cached_property
     def _lasso(self) -> Lasso:
         """Made when the first batch needs it: the masks are transposed then."""
-        fit, masks = self.config.fit, self.data.fit_masks
+        fit, prefixes = self.config.fit, [self.data.prefix(block)[0] for block in self.data.blocks]
         return Lasso(
-            masks,
-            validation_rows=count_validation_rows(masks.n_models, fit.validation_rows),
+            prefixes[-1],
+            ends=[masks.n_models for masks in prefixes],
+            validation_rows=count_validation_rows(prefixes[0].n_models, fit.validation_rows),
             n_lambdas=fit.n_lambdas,
             lambda_ratio=fit.lambda_ratio,
             patience=fit.patience,
@@ -74,12 +84,15 @@ class LassoBatches:
             threads=self.threads,
         )
 
-    def _margins(self, start: int) -> NDArray[np.float16]:
-        return self.data.fit_margins(self.targets[start : start + BATCH])
+    def _margins(self, block: Block, start: int) -> NDArray[np.float16]:
+        return self.data.prefix(block)[1](self.targets[start : start + BATCH])
 
-    def _choose(self, start: int, advance: Callable[[float], object]) -> list[Chosen]:
+    def _choose(
+        self, block: Block, start: int, before: Sequence[Fit] | None, advance: Callable[[float], object]
+    ) -> list[Chosen]:
         def make() -> Arrays:
-            choices = self._lasso.choose(self._margins(start), advance)
+            margins = self._margins(block, start)
+            choices = self._lasso.choose(margins, advance, prefix=block.prefix, before=before)
             best = [choice.best for choice in choices]
             return {
                 **_joined((b.features, b.w) for b in best),
@@ -89,7 +102,7 @@ class LassoBatches:
                 "worst_gap": np.array([choice.gap.max() for choice in choices]),
             }
 
-        found = self._kept(f"chosen-{start:06d}.npz", start, make, advance)
+        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, advance)
         return [
             Chosen(Solution(float(lam), *part, float(gap)), bool(at_end), float(worst))
             for part, lam, gap, at_end, worst in zip(
@@ -97,13 +110,16 @@ class LassoBatches:
             )
         ]
 
-    def _refit(self, start: int, choices: Sequence[Chosen], advance: Callable[[float], object]) -> list[Fit]:
+    def _refit(
+        self, block: Block, start: int, choices: Sequence[Chosen], advance: Callable[[float], object]
+    ) -> list[Fit]:
         def make() -> Arrays:
-            fits = self._lasso.refit(self._margins(start), [choice.best for choice in choices], advance)
+            margins, starts = self._margins(block, start), [choice.best for choice in choices]
+            fits = self._lasso.refit(margins, starts, advance, prefix=block.prefix)
             scalars = {name: np.array([getattr(fit, name) for fit in fits]) for name in ("bias", "lam", "gap")}
             return {**_joined((fit.features, fit.weights) for fit in fits), **scalars}
 
-        found = self._kept(f"fitted-{start:06d}.npz", start, make, advance)
+        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, advance)
         scalars = zip(found["bias"].tolist(), found["lam"].tolist(), found["gap"].tolist(), strict=True)
         return [Fit(*part, *numbers) for part, numbers in zip(_parts(found), scalars, strict=True)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
-from pipeline.stages.inputs import Data, chosen_targets
+from pipeline.stages.inputs import Data, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import identity, save_arrays
@@ -22,7 +24,7 @@ from pipeline.summaries import FitOrigin, FitSummary, TargetQuality
 if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
 
-VERSION = 5
+VERSION = 6
 SCATTER_ROWS = 400
 UNUSED_BY_LASSO = ("fit.calibrate",)
 UNUSED_BY_LOAD = tuple(
@@ -36,7 +38,8 @@ def left_out(config: Config) -> dict[str, str]:
     unused = UNUSED_BY_LASSO if lasso else UNUSED_BY_LOAD
     return {
         "source": "the key of the download stage holds it",
-        "test": "only which targets the design can ask for, and that enters below; the rest may refuse, not change",
+        "test": "only the blocks of rows and which targets the design can ask for, and these enter below; the rest may "
+        "refuse, not change",
         "atlas": "only which targets it asks for beside the design, and that enters below",
         **dict.fromkeys(("robustness", "report"), "a fit does not depend on it"),
         "fit.memory_gb": "how many targets are fitted at once, each the same",
@@ -46,9 +49,11 @@ def left_out(config: Config) -> dict[str, str]:
 
 
 def instead(config: Config) -> dict[str, Any]:
-    """Which targets are needed, where that is what is fitted, and the content of a file of weights."""
-    fit = config.fit
-    chosen = designs.settings_of_targets(config.test) if fit.targets == "needed" else {}
+    """The targets that are needed, where these are fitted, the blocks of rows, and the content of a file of weights."""
+    fit, test = config.fit, config.test
+    chosen = designs.settings_of_targets(test) if fit.targets == "needed" else {}
+    if test.progressive:
+        chosen |= {"test.rows": test.rows, "test.blocks": test.blocks}
     if fit.targets == "needed" and config.atlas.targets not in (None, "needed"):
         chosen["atlas.targets"] = config.atlas.targets
     if fit.mode == "lasso":
@@ -61,7 +66,7 @@ def instead(config: Config) -> dict[str, Any]:
 
 
 def run(run: Run) -> FitSummary:
-    """Write datamodel.npz, and how well each datamodel predicts held-out margins."""
+    """Write datamodel.npz, those of shorter prefixes of rows, and how well they predict margins of the rows to test."""
     config, data, out = run.config, run.data, run.out
     targets = _targets(config, data)
     if config.fit.mode == "lasso":
@@ -69,14 +74,20 @@ def run(run: Run) -> FitSummary:
         from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
 
         batches = LassoBatches(config, data, targets, run.unfinished, run.threads, run.quiet, run.say)
-        datamodel, gap, origin = _lasso(batches)
+        prefixes = _lasso(batches)
     else:
         datamodel, origin = load_datamodel(config, data, targets, run.say)
-        gap = np.full(len(targets), np.nan)
-    masks, margins = data.held_out_masks, data.held_out_margins(targets)
-    quality = datamodel.quality(masks, margins)
-    arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
-    save_arrays(out / "datamodel.npz", arrays)
+        prefixes = iter([_Prefix(datamodel, np.full(len(targets), np.nan), origin)])
+    files, gaps, origins, r2_of_prefixes = datamodel_files(out, len(data.blocks)), [], [], []
+    for file, block, fitted in zip(files, data.blocks, prefixes, strict=True):
+        datamodel, masks, margins = fitted.datamodel, data.block_masks(block), data.block_margins(block, targets)
+        arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
+        save_arrays(file, arrays)
+        quality = datamodel.quality(masks, margins)
+        gaps.append(fitted.gap)
+        origins.append(fitted.origin)
+        r2_of_prefixes.append(_median(quality.r2))
+    _say_gaps(run, np.concatenate(gaps))
     per_target = {
         "targets": targets,
         "r2": quality.r2,
@@ -84,13 +95,15 @@ def run(run: Run) -> FitSummary:
         "mse": quality.mse,
         "n_nonzero": datamodel.n_nonzero,
         "lam": np.asarray(datamodel.lam, np.float64),
-        "gap": gap,
+        "gap": gaps[-1],
     }
     save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
     return FitSummary(
-        **origin.as_json(),
+        **_worst(origins).as_json(),
         n_targets=len(targets),
-        r2_median=_median(quality.r2),
+        n_prefixes=len(files),
+        r2_of_prefixes=tuple(r2_of_prefixes) if config.test.progressive else (),
+        r2_median=r2_of_prefixes[-1],
         spearman_median=_median(quality.spearman),
         n_nonzero_median=float(np.median(datamodel.n_nonzero)),
         quality=TargetQuality(
@@ -135,28 +148,50 @@ def _targets(config: Config, data: Data) -> NDArray[np.int64]:
     return chosen_targets(data, config.fit.targets, "fit.targets")
 
 
-def _lasso(batches: LassoBatches) -> tuple[Datamodel, NDArray[np.float64], FitOrigin]:
-    """(datamodel, duality gap of each target, where they come from)."""
+@dataclass(frozen=True, eq=False)
+class _Prefix:
+    """The datamodels of the rows before a block, their duality gaps (NaN if they were loaded), where they come from."""
+
+    datamodel: Datamodel
+    gap: NDArray[np.float64]
+    origin: FitOrigin
+
+
+def _lasso(batches: LassoBatches) -> Iterator[_Prefix]:
     from datamodels_inf.lasso.solver import as_datamodel
 
     try:
-        fits, choices = batches.run()
+        for fits, choices in batches.run():
+            gap = np.array([fit.gap for fit in fits])
+            origin = FitOrigin(
+                coding="mask",
+                gap_tolerance=batches.config.fit.tolerance,
+                gap_max=float(gap.max()),
+                gap_max_on_paths=max(choice.worst_gap for choice in choices),
+                n_lambda_at_end=sum(choice.at_end for choice in choices),
+            )
+            yield _Prefix(as_datamodel(fits, batches.data.n_train), gap, origin)
     except ValueError as error:
         raise BadInputError(f"the fit cannot be made: {error}") from error
-    gap, tolerance = np.array([fit.gap for fit in fits]), batches.config.fit.tolerance
-    if gap.max() > tolerance:
-        batches.say(
-            f"{np.count_nonzero(gap > tolerance)} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
-            f"up to {gap.max():.2g}: p-values stay valid, but a better fit may have more power"
+
+
+def _say_gaps(run: Run, gap: NDArray[np.float64]) -> None:
+    above = gap[gap > run.config.fit.tolerance]
+    if above.size:
+        run.say(
+            f"{above.size} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
+            f"up to {above.max():.2g}: p-values stay valid, but a better fit may have more power"
         )
-    origin = FitOrigin(
-        coding="mask",
-        gap_tolerance=tolerance,
-        gap_max=float(gap.max()),
-        gap_max_on_paths=max(choice.worst_gap for choice in choices),
-        n_lambda_at_end=sum(choice.at_end for choice in choices),
-    )
-    return as_datamodel(fits, batches.data.n_train), gap, origin
+
+
+def _worst(origins: Sequence[FitOrigin]) -> FitOrigin:
+    """The last, with the largest gaps of all."""
+    gaps = {
+        name: max(getattr(origin, name) for origin in origins)
+        for name in ("gap_max", "gap_max_on_paths")
+        if getattr(origins[-1], name) is not None
+    }
+    return origins[-1].model_copy(update=gaps)
 
 
 STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead)

@@ -64,7 +64,7 @@ class Features:
 class Influence:
     """1 − cos of θ̂: of two images over the targets that are not tested, of two targets over images not tested.
 
-    θ̂ comes from other rows than the tests, so this would be valid anyhow; but an image that was chosen for its weight
+    θ̂ comes from rows that are never tested, so this would be valid anyhow; but an image that was chosen for its weight
     on the very target would agree there by choice.
     """
 
@@ -74,7 +74,7 @@ class Influence:
 
     def vectors(self, kind: Kind, tested_images: Ints, tested_targets: Ints) -> Vectors:
         """Rows of θ̂ without tested targets, or columns without tested images; 0 for targets without a fit."""
-        weight = self.fitted.datamodel.weight
+        weight = self.fitted.first.weight
         if kind == "train":
             return weight[:, ~np.isin(self.fitted.targets, tested_targets)]
         vectors = np.zeros((self.n_targets, len(weight) - len(tested_images)))

@@ -101,7 +101,10 @@ def draw_reruns(case: Case, robustness: Robustness, data: Data, fitted: Fitted, 
 
 
 def _targets(case: Case, robustness: Robustness, data: Data, fitted: Fitted) -> Ints:
-    """Those that are named, or the finding's own and those on which θ̂ sets i and j apart most: θ̂ is of other rows."""
+    """Those that are named, or the finding's own and those on which θ̂ sets i and j apart most.
+
+    θ̂ is of rows that are never tested.
+    """
     if robustness.targets:
         for target in robustness.targets:
             if target not in fitted.targets:
@@ -114,7 +117,7 @@ def _targets(case: Case, robustness: Robustness, data: Data, fitted: Fitted) -> 
     if case.target is not None and robustness.same_class and data.labels is not None:
         labels = data.labels.target_labels
         candidates = candidates[labels[candidates] == labels[case.target]]
-    weight = fitted.columns(candidates)
+    weight = fitted.first.weight[:, fitted.places(candidates)]
     apart = np.abs(weight[case.i].astype(np.float64) - weight[case.j])
     order = candidates[np.lexsort((candidates, -apart, candidates != case.target))]
     return order[: robustness.n_targets]

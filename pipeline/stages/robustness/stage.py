@@ -24,16 +24,18 @@ from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data
+from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.robustness.look_alikes import metric_of
 from pipeline.stages.robustness.rerun_design import ORIGINAL, ROLES, Case, Reruns, draw_reruns
 from pipeline.stages.test import designs
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
+from pipeline.store.cache import Result
 from pipeline.store.files import identity
 from pipeline.summaries import AgreementSummary, RobustnessSummary
 
-VERSION = 4
+VERSION = 5
 FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
 
 
@@ -80,6 +82,7 @@ def run(run: Run) -> RobustnessSummary:
         parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    prior = run.inputs.get("prior")
     discovery, confirmation = _halves(data) if config.robustness.split else (data, data)
     if config.robustness.pair:
         cases = [_own_pair(config, data, testable)]
@@ -87,9 +90,10 @@ def run(run: Run) -> RobustnessSummary:
         pairs, _ = designs.draw_design(config, data, fitted)
         found = test(discovery, pairs, "discover")
         triples = np.stack([pairs.i, pairs.j, pairs.target], axis=1)
-        cases = _findings(config, triples, pairs.sizes, found[f"pvalue {method}"], found["effect"])
+        family = Family(found[f"pvalue {method}"], config.test, prior_in_use(config.test, prior, method))
+        cases = _findings(config, triples, pairs.sizes, family, found["effect"])
     else:
-        cases = _of_table(config, run.inputs["test"].folder / "tests.parquet", method)
+        cases = _of_table(config, run.inputs["test"].folder / "tests.parquet", prior, method)
     features = run.inputs["features"].folder if "features" in run.inputs else None
     metric = metric_of(config.robustness, data, fitted, features)
     reruns = [draw_reruns(case, config.robustness, data, fitted, metric) for case in cases]
@@ -128,7 +132,7 @@ def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
     return Case(0, i, j)
 
 
-def _of_table(config: Config, tests: Path, method: Method) -> list[Case]:
+def _of_table(config: Config, tests: Path, prior: Result | None, method: Method) -> list[Case]:
     """The findings of the test stage."""
     from pyarrow import compute, parquet
 
@@ -140,14 +144,15 @@ def _of_table(config: Config, tests: Path, method: Method) -> list[Case]:
     table = parquet.read_table(tests, filters=compute.field("method") == method)
     triples = np.stack([table[name].to_numpy() for name in ("i", "j", "target")], axis=1)
     sizes = np.diff(table["members_i"].combine_chunks().offsets.to_numpy())
-    return _findings(config, triples, sizes, table["pvalue"].to_numpy(), table["effect"].to_numpy())
+    family = Family(table["pvalue"].to_numpy(), config.test, prior_in_use(config.test, prior, method))
+    return _findings(config, triples, sizes, family, table["effect"].to_numpy())
 
 
-def _findings(config: Config, triples: Ints, sizes: Ints, pvalue: Floats, effect: Floats) -> list[Case]:
+def _findings(config: Config, triples: Ints, sizes: Ints, family: Family, effect: Floats) -> list[Case]:
     """The findings that are asked for, by their number."""
     i, j, target = triples.T
-    order = finding_order(pvalue, effect, target, i, j)
-    order = order[Family(pvalue, config.test).found[order]]
+    order = finding_order(family.pvalue, effect, target, i, j)
+    order = order[family.found[order]]
     wanted = config.robustness.findings
     if wanted and max(wanted) > len(order):
         raise BadInputError(
@@ -216,5 +221,5 @@ def wanted(config: Config) -> bool:
     return config.robustness.wanted
 
 
-INPUTS = ("download", "fit", "test", "features")
+INPUTS = ("download", "fit", "test", "prior", "features")
 STAGE = Stage("robustness", VERSION, INPUTS, RobustnessSummary, run, left_out, instead, wanted)

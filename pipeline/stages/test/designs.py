@@ -94,7 +94,7 @@ def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
         seed=test.seed,
         settings={name: getattr(test, name) for name in design.settings},
         labels=None if data.labels is None else data.labels.train_labels,
-        weights=lambda: fitted.columns(targets),
+        weights=lambda: fitted.first.weight[:, fitted.places(targets)],
         images=lambda: np.array([train.find_one(str(image)) for image in test.images], np.int64),
         listed=listed,
     )

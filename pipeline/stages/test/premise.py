@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.methods import METHODS
@@ -19,6 +20,7 @@ from pipeline.stages.inputs import Data
 Testable: TypeAlias = Callable[[Ints], NDArray[np.bool_]]
 
 KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
+STRATIFIED = "the masks are stratified by class"
 LABELS = "if every mask holds so many images of each class, give source.labels, and pairs within a class are tested"
 REMEDIES = {
     "Repeated masks": "source.group_by_mask = true averages the margins of equal masks",
@@ -80,3 +82,18 @@ def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels
     if config.test.allow_unexchangeable or labels is None:
         return lambda pairs: np.ones(len(pairs), np.bool_)
     return lambda pairs: report.testable(pairs, labels.train_labels)
+
+
+def tests_made(pairs: Pairs, testable: Testable) -> NDArray[np.bool_]:
+    """Which tests of a design the law of the masks allows; refused where that is none."""
+    made = np.zeros(len(pairs), np.bool_)
+    for size in np.unique(pairs.sizes).tolist():
+        tests = np.flatnonzero(pairs.sizes == size)
+        made[tests] = testable(pairs.members(tests))
+    if not made.any():
+        raise BadInputError(
+            f"{STRATIFIED}, so only pairs within a class can be tested, but every pair of this design is of two "
+            'classes; choose pairs within a class (test.design = "list"), or set test.allow_unexchangeable = true to '
+            "go on all the same."
+        )
+    return made

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from datamodels_inf.designs.pairs import Pairs
+from datamodels_inf.methods import METHODS
 from pipeline.config import Config
-from pipeline.errors import BadInputError
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.inputs import Data
 from pipeline.stages.test import designs
-from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
+from pipeline.stages.test.premise import STRATIFIED, check_premise, testable_pairs, tests_made
 from pipeline.summaries import TestSummary
 
-VERSION = 4
+VERSION = 6
 
 
 def left_out(config: Config) -> dict[str, str]:
@@ -36,23 +34,31 @@ def instead(config: Config) -> dict[str, Any]:
 
 
 def run(run: Run) -> TestSummary:
-    """Write design.parquet and tests.parquet."""
+    """Write design.parquet and tests.parquet; with several blocks of rows, growth.parquet too."""
     from pipeline.stages.test.pair_chunks import PairChunks
-    from pipeline.stages.test.tests_table import write_design, write_tests
+    from pipeline.stages.test.tests_table import write_design, write_growth, write_tests
 
     config, data, fitted, out = run.config, run.data, run.fitted, run.out
     masks = check_premise(config, data)
     pairs, design = designs.draw_design(config, data, fitted)
     testable = testable_pairs(config, masks, data.labels)
-    n_untested = _count_untested(pairs, testable, run.say)
+    n_untested = len(pairs) - int(tests_made(pairs, testable).sum())
+    if n_untested:
+        run.say(f"{STRATIFIED}: {n_untested:,} of {len(pairs):,} pairs are of two classes and not tested")
     write_design(out / "design.parquet", pairs)
+    if len(data.blocks) > 1:
+        _say_last_block(config, data, run.say)
     tests = PairChunks(config, data, fitted, pairs, testable, run.unfinished, run.n_threads, run.quiet, run.say)
     chunks = tests.run()
     notes = write_tests(out / "tests.parquet", pairs, chunks, config.test.method, data.labels)
+    if tests.growing:
+        write_growth(out / "growth.parquet", chunks, tests.growing)
     return TestSummary(
         n_tests=len(pairs),
         n_untested=n_untested,
         methods=tuple(config.test.method),
+        n_rows={name: data.tested_rows(METHODS[name].every_model) for name in config.test.method},
+        block_rows=tuple(block.rows[1] - block.rows[0] for block in data.blocks),
         design=design,
         notes=notes,
         tau_x=0.0,
@@ -64,20 +70,15 @@ def run(run: Run) -> TestSummary:
     )
 
 
-def _count_untested(pairs: Pairs, testable: Testable, say: Callable[[str], object]) -> int:
-    """How many pairs the law of the masks does not allow; refused where that is all of them."""
-    count = 0
-    for size in np.unique(pairs.sizes).tolist():
-        count += int((~testable(pairs.members(np.flatnonzero(pairs.sizes == size)))).sum())
-    if count == len(pairs):
-        raise BadInputError(
-            "the masks are stratified by class, so only pairs within a class can be tested, but every pair of this "
-            'design is of two classes; choose pairs within a class (test.design = "list"), or set '
-            "test.allow_unexchangeable = true to go on all the same."
+def _say_last_block(config: Config, data: Data, say: Callable[[str], object]) -> None:
+    """Which methods do not gain by testing every model."""
+    alone = [name for name in config.test.method if not METHODS[name].every_model]
+    if alone:
+        others = " and ".join(name for name, method in METHODS.items() if method.every_model)
+        say(
+            f"{' and '.join(alone)}: tested on the last block alone, {data.tested_rows(False):,} of "
+            f"{data.tested_rows(True):,} models; {others} combine all blocks"
         )
-    if count:
-        say(f"the masks are stratified by class: {count:,} of {len(pairs):,} pairs are of two classes and not tested")
-    return count
 
 
 STAGE = Stage("test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead)

@@ -68,6 +68,25 @@ def write_tests(
     return notes
 
 
+def write_growth(path: Path, chunks: Sequence[Path], methods: Sequence[str]) -> None:
+    """The p-values after each block of rows, in the order of `write_tests`: one column a block, after_1, after_2, …"""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    writer = None
+    try:
+        for method in methods:
+            for part in _regrouped(_growths(chunks, method), ROWS):
+                after = part["growth"]
+                columns = {f"after_{k + 1}": after[:, k] for k in range(after.shape[1])}
+                table = pa.table({"method": _words(np.zeros(len(after), np.int8), (method,)), **columns})
+                writer = writer or parquet.ParquetWriter(path, table.schema)
+                writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
 def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[Any]]]:
     """Of each chunk the columns of one method."""
     shared = ("theta_i", "theta_j", *EFFECTS, "n_informative")
@@ -75,6 +94,13 @@ def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[An
         with np.load(path, allow_pickle=False) as file:
             own = {name: file[f"{name} {method}"] for name in ("statistic", "pvalue", "note")}
             yield {**{name: file[name] for name in shared}, **own}
+
+
+def _growths(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[Any]]]:
+    """Of each chunk the p-values of one method after each block."""
+    for path in chunks:
+        with np.load(path, allow_pickle=False) as file:
+            yield {"growth": file[f"growth {method}"], "note": file[f"note {method}"]}
 
 
 def _regrouped(parts: Iterable[Mapping[str, NDArray[Any]]], rows: int) -> Iterator[dict[str, NDArray[Any]]]:

@@ -1,9 +1,10 @@
 """Coins for ties: fair, seeded, and independent of each other."""
 
 import numpy as np
+import pytest
 
 from datamodels_inf import SquaredResidual, swap_test, swap_test_many
-from datamodels_inf.internal.coins import coin_keys, flip_coins
+from datamodels_inf.internal.coins import coin_keys, count_heads, flip_coins
 from datamodels_inf.kernels.dense_swap import coin
 
 
@@ -37,3 +38,19 @@ def test_the_compiled_coin_is_the_same_hash():
     for key in coin_keys(np.array([[[0], [1]], [[7], [3]], [[49_999], [2]]]), 11):
         coins = flip_coins(np.array([key]), 300)
         assert [coin(key, m) for m in range(300)] == coins.tolist()
+
+
+def test_heads_are_counted_coin_by_coin():
+    """Many pairs, each with its own number of coins: the law is binomial, and one coin more adds 0 or 1."""
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(40_000).reshape(20_000, 2, 1)
+    for coins in (1, 63, 64, 65, 200):
+        heads = count_heads(pairs, 7, np.full(len(pairs), coins))
+        assert abs(heads.mean() - coins / 2) < 5 * np.sqrt(coins / 4 / len(pairs))
+        assert heads.var() == pytest.approx(coins / 4, rel=0.06)
+        more = count_heads(pairs, 7, np.full(len(pairs), coins + 1)) - heads
+        assert set(more.tolist()) == {0, 1}
+    mixed = count_heads(pairs[:3], 7, np.array([0, 5, 100]))
+    alone = [count_heads(pairs[k : k + 1], 7, np.array([n]))[0] for k, n in enumerate((0, 5, 100))]
+    assert mixed.tolist() == alone
+    assert (count_heads(pairs, 8, np.full(len(pairs), 64)) != count_heads(pairs, 7, np.full(len(pairs), 64))).any()

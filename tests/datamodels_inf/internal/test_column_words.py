@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf import PackedMasks
-from datamodels_inf.internal.column_words import column_words, used_columns
+from datamodels_inf.internal.column_words import column_words, count_changed, used_columns
 
 
 def unpacked(words, n):
@@ -55,3 +55,13 @@ def test_positions_among_the_used_columns():
     used, left, right = used_columns(pairs)
     assert used.tolist() == [3, 7, 9]
     assert (left.tolist(), right.tolist()) == ([[1], [0]], [[0], [2]])
+
+
+@pytest.mark.parametrize("group", [1, 3])
+def test_changed_rows_are_those_that_the_swap_changes(group):
+    rng = np.random.default_rng(group)
+    x = rng.random((203, 30)) < 0.4
+    pairs = np.stack([rng.permutation(30)[: 2 * group].reshape(2, group) for _ in range(400)])
+    expected = [(x[:, i] != x[:, j]).any(axis=1).sum() for i, j in pairs]
+    for masks in (x, PackedMasks.from_bool(x)):
+        np.testing.assert_array_equal(count_changed(masks, pairs, 2), expected)

@@ -13,17 +13,26 @@ from datamodels_inf.lasso.columns import ColumnBits, Rounded
 
 @pytest.mark.parametrize("threads", (1, 3))
 @pytest.mark.parametrize(
-    ("n", "d", "split"), [(2, 1, 2), (65, 9, 64), (130, 20, 65), (200, 30, 1), (300, 4130, 237), (17_001, 11, 8_233)]
+    ("d", "ends"),
+    [
+        (1, (2, 2)),
+        (9, (64, 65)),
+        (20, (65, 130)),
+        (30, (1, 200)),
+        (4130, (237, 300)),
+        (11, (8_233, 17_001)),
+        (20, (70, 71, 300, 5_000, 5_020)),
+    ],
 )
-def test_columns_hold_the_masks_of_both_parts(n, d, split, threads):
+def test_columns_hold_the_masks_of_each_part(d, ends, threads):
     """Sizes beyond one piece of rows and of columns; each part begins with a word of its own."""
-    masks = random_masks(n, d, n)
-    bits = ColumnBits(PackedMasks.from_bool(masks), split, threads)
-    assert (bits.n_columns, bits.training.n, bits.validation.n) == (d, split, n - split)
-    for part, rows, sums in (
-        (bits.training, masks[:split], bits.sums[0]),
-        (bits.validation, masks[split:], bits.sums[1]),
-    ):
+    masks = random_masks(ends[-1], d, ends[-1])
+    bits = ColumnBits(PackedMasks.from_bool(masks), ends, threads)
+    assert bits.n_columns == d
+    starts = (0, *ends)
+    assert [part.n for part in bits.parts] == [end - start for start, end in zip(starts, ends, strict=False)]
+    for part, sums in zip(bits.parts, bits.sums, strict=True):
+        rows = masks[part.rows]
         unpacked = unpack_words(bits.words[:, part.words])
         np.testing.assert_array_equal(unpacked[:, : part.n], rows.T)
         assert not unpacked[:, part.n :].any()
@@ -41,14 +50,26 @@ def test_columns_hold_the_masks_of_both_parts(n, d, split, threads):
         np.testing.assert_array_equal(common[:, which], expected)
 
 
+def test_parts_that_follow_each_other_are_counted_as_one():
+    masks = random_masks(400, 30, 1)
+    bits = ColumnBits(PackedMasks.from_bool(masks), (100, 130, 131, 400), 1)
+    span = bits.span(1, 4)
+    assert (span.n, span.rows) == (300, slice(100, 400))
+    common = np.zeros((30, 30), int)
+    bits.count_common(
+        np.arange(30), np.arange(30), span, lambda piece, counts: common.__setitem__((..., piece), counts)
+    )
+    np.testing.assert_array_equal(common, masks[100:].T.astype(int) @ masks[100:].astype(int))
+
+
 @pytest.mark.parametrize("threads", (1, 2))
 def test_weighted_sums_are_exact(threads):
     masks = random_masks(777, 600, 2)
-    bits = ColumnBits(PackedMasks.from_bool(masks), 500, threads)
+    bits = ColumnBits(PackedMasks.from_bool(masks), (500, 777), threads)
     y = np.random.default_rng(3).integers(-50, 50, 777) / 8.0
     y[[0, 500]], y[[1, 501]] = 0.0, (2**32 - 1) / 2**18  # A grid of 2⁻¹⁸: every value of y lies on it.
     y = np.clip(y, 0.0, None)
-    for part, rows in ((bits.training, slice(0, 500)), (bits.validation, slice(500, 777))):
+    for part, rows in enumerate((slice(0, 500), slice(500, 777))):
         targets = [Rounded(values[rows]) for values in (y, np.zeros(777), 4.0 * y)]
         np.testing.assert_array_equal(targets[0].values, y[rows])
         expected = y[rows] @ masks[rows]
@@ -84,7 +105,8 @@ def test_a_memory_mapped_file_keeps_its_content(tmp_path, mode):
     if mode != "r":
         masks[[3, 19_000]] = ~masks[[3, 19_000]]
         bits[[3, 19_000]] = np.packbits(masks[[3, 19_000]], axis=1)
-    held = ColumnBits(PackedMasks(bits, 40), 11_000, 1)
-    np.testing.assert_array_equal(unpack_words(held.words[:, held.training.words])[:, :11_000], masks[:11_000].T)
-    np.testing.assert_array_equal(unpack_words(held.words[:, held.validation.words])[:, :9_000], masks[11_000:].T)
+    held = ColumnBits(PackedMasks(bits, 40), (11_000, 20_000), 1)
+    first, second = (unpack_words(held.words[:, part.words])[:, : part.n] for part in held.parts)
+    np.testing.assert_array_equal(first, masks[:11_000].T)
+    np.testing.assert_array_equal(second, masks[11_000:].T)
     np.testing.assert_array_equal(bits, np.packbits(masks, axis=1))

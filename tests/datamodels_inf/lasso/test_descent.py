@@ -10,7 +10,8 @@ from naive_lasso import lambda_max, objective, relative_gap, scikit_learn
 from datamodels_inf.kernels.gram_rows import fill_gram
 from datamodels_inf.lasso import descent
 from datamodels_inf.lasso.descent import Descent, Solution
-from datamodels_inf.lasso.solver import Lasso, fit_lasso, lasso_path
+from datamodels_inf.lasso.prefixes import fit_lasso
+from datamodels_inf.lasso.solver import Lasso, lasso_path
 
 
 @pytest.mark.parametrize("tolerance", (1e-2, 1e-4, 1e-6, 1e-9))

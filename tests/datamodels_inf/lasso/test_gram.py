@@ -17,7 +17,7 @@ def test_every_entry_on_training_rows_and_on_all(n, d, split, threads):
     gram = made(masks, split, threads=threads)
     check(gram, masks[:split])
     assert gram.counted == d
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, masks)
     assert gram.counted == d  # Completed, not counted anew.
 
@@ -29,7 +29,7 @@ def test_rows_asked_for_before_and_after_all_rows_are_taken(before):
     order = np.random.default_rng(2).permutation(600)
     gram = made(masks, 100)
     check(gram, masks[:100], order[:before])
-    gram.take_all_rows()
+    gram.take(2)
     assert not gram.has(order[:before]) or before == 0
     gram.require(order[before // 2 :])
     check(gram, masks, order[before // 2 :])
@@ -40,12 +40,12 @@ def test_rows_asked_for_before_and_after_all_rows_are_taken(before):
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_were_pushed_out_come_back_right(capacity, seed):
     masks = odd_masks(140, 25, seed)
-    gram, rng = made(masks, 90, capacity), np.random.default_rng(seed)
+    gram, rng = made(masks, 90, capacity=capacity), np.random.default_rng(seed)
     for now in (masks[:90], masks):
         for _ in range(25):
             check(gram, now, rng.permutation(25)[: rng.integers(1, capacity + 1)])
         if now is not masks:
-            gram.take_all_rows()
+            gram.take(2)
     assert gram.counted > 25
 
 
@@ -81,7 +81,7 @@ def test_rows_are_right_after_an_interrupt(complete, monkeypatch):
     gram = made(masks, 100, threads=2)
     if complete:
         gram.require(np.arange(600))
-        gram.take_all_rows()
+        gram.take(2)
     count, calls = ColumnBits.count_common, []
 
     def interrupted(self, features, which, part, use):
@@ -96,6 +96,50 @@ def test_rows_are_right_after_an_interrupt(complete, monkeypatch):
         gram.require(np.arange(600))
     check(gram, masks if complete else masks[:100])
     assert len(calls) > 2
+
+
+# --- many parts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+@pytest.mark.parametrize("capacity", (5, 40, 10**6))
+def test_rows_that_are_one_or_several_parts_behind(capacity, threads):
+    """Some rows are asked for at each level, others at few of them; also a level that is left out."""
+    masks, ends = odd_masks(400, 40, 4), (100, 120, 121, 250, 400)
+    gram, rng = made(masks, *ends[:-1], capacity=capacity, threads=threads), np.random.default_rng(5)
+    for level, end in enumerate(ends, 1):
+        if level != 3:
+            gram.take(level)
+            check(gram, masks[:end], rng.permutation(40)[:17])
+    check(gram, masks)
+
+
+def test_no_row_is_counted_twice_over_the_same_masks(monkeypatch):
+    """Each row of the matrix counts each word of the masks once, whenever it is asked for."""
+    seen, count = np.zeros((300, 64 * 40), int), ColumnBits.count_common
+
+    def noted(self, features, which, part, use):
+        seen[features, part.words] += 1
+        count(self, features, which, part, use)
+
+    monkeypatch.setattr(ColumnBits, "count_common", noted)
+    masks, rng = odd_masks(900, 300, 6), np.random.default_rng(7)
+    gram = made(masks, 200, 260, 500)
+    for level in (1, 2, 3, 4):
+        gram.take(level)
+        for _ in range(3):
+            gram.require(np.sort(rng.permutation(300)[:100]))
+    check(gram, masks)
+    words = gram.columns.words.shape[1]
+    assert (seen[:, :words] == 1).all()
+    assert gram.counted == 300
+
+
+def test_there_is_no_way_back():
+    gram = made(odd_masks(90, 12), 50, 60)
+    gram.take(2)
+    with pytest.raises(ValueError, match="counts 2 parts of the rows already, not 1"):
+        gram.take(1)
 
 
 # --- beyond int16 --------------------------------------------------------------------------------------------------
@@ -116,9 +160,9 @@ def large():
 @pytest.mark.parametrize("capacity", (13, 5))
 def test_counts_beyond_int16(large, split, capacity):
     """Diagonal, equal and complementary columns are cut off at ±32,767 and the rest kept aside: nothing is lost."""
-    gram = made(large, split, capacity)
+    gram = made(large, split, capacity=capacity)
     check(gram, large[:split])
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, large)
     check(gram, large, [12, 4, 0, 9, 2])
 
@@ -126,7 +170,7 @@ def test_counts_beyond_int16(large, split, capacity):
 def test_counts_beyond_int16_in_rows_first_asked_for_after_all_rows_are_taken(large):
     gram = made(large, 131_500)
     check(gram, large[:131_500], [0, 9])
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, large, [1, 2, 10])
     check(gram, large)
 
@@ -141,10 +185,19 @@ def test_counts_beyond_int16_where_columns_are_frequent_or_rare(n, split, capaci
     masks[split:] = rng.random((n - split, 11)) < np.where(np.arange(11) < 2, 0.6, 0.97)
     masks[:, 1] = masks[:, 0]
     masks[:, 3] = ~masks[:, 0]
-    gram = made(masks, split, capacity)
+    gram = made(masks, split, capacity=capacity)
     check(gram, masks[:split])
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, masks)
+
+
+@pytest.mark.parametrize("ends", [(50_000, 131_500), (131_500, 135_000), (20_000, 131_068, 131_069, 139_000)])
+def test_counts_beyond_int16_in_many_parts(large, ends):
+    gram = made(large, *ends)
+    for level, end in enumerate((*ends, LARGE), 1):
+        gram.take(level)
+        check(gram, large[:end], [0, 9, 10, level])
+    check(gram, large)
 
 
 def test_counts_cut_off_in_the_training_rows_alone():
@@ -156,7 +209,7 @@ def test_counts_cut_off_in_the_training_rows_alone():
     gram = made(masks, 60_000)
     check(gram, masks[:60_000])
     assert gram._beyond
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, masks)
 
 
@@ -169,5 +222,5 @@ def test_a_count_of_just_32767_is_not_taken_for_one_that_was_cut_off(split):
     masks[split:, 0], masks[split:, 1] = True, False
     gram = made(masks, split)
     check(gram, masks[:split])
-    gram.take_all_rows()
+    gram.take(2)
     check(gram, masks)

@@ -7,17 +7,30 @@ import pytest
 from lasso_problems import HARD, problem
 
 from datamodels_inf import PackedMasks
+from datamodels_inf.lasso.columns import words_of
 from datamodels_inf.lasso.descent import Scratch
 from datamodels_inf.lasso.solver import Lasso, lasso_path
 
 
+def memory_asked_for(masks, **options):
+    """In bytes."""
+    with pytest.raises(ValueError, match="`memory_gb` must be at least") as told:
+        Lasso(masks, validation_rows=1, memory_gb=1e-9, **options)
+    asked = float(re.search(r"at least (\S+) for", str(told.value))[1])
+    Lasso(masks, validation_rows=1, memory_gb=asked, **options)
+    return 1e9 * asked
+
+
 @pytest.mark.parametrize(("n", "d"), [(400, 30), (1042, 2695), (50_000, 3_000), (7, 1), (2_000, 1_000)])
 def test_the_memory_that_the_sentence_asks_for_is_enough(n, d):
-    masks = PackedMasks(np.zeros((n, (d + 7) // 8), np.uint8), d)
-    with pytest.raises(ValueError, match="`memory_gb` must be at least") as told:
-        Lasso(masks, validation_rows=1, memory_gb=1e-9)
-    asked = float(re.search(r"at least (\S+) for", str(told.value))[1])
-    Lasso(masks, validation_rows=1, memory_gb=asked)
+    assert memory_asked_for(PackedMasks(np.zeros((n, (d + 7) // 8), np.uint8), d)) > 2 * min(d, 1024) * d
+
+
+def test_parts_of_rows_take_words_of_their_own():
+    """Each part begins with a word of its own, so many small ones take more memory than few large ones."""
+    masks = PackedMasks(np.zeros((6_000, 250), np.uint8), 2_000)
+    whole, many = memory_asked_for(masks), memory_asked_for(masks, ends=[*range(100, 6_000, 100), 6_000])
+    assert many - whole > 0.9 * 8 * 2_000 * 58 * words_of(100)
 
 
 def test_a_solution_that_does_not_fit_in_memory():

@@ -7,7 +7,8 @@ from naive_lasso import lambda_max
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.lasso import descent
-from datamodels_inf.lasso.solver import Lasso, fit_lasso, lasso_path
+from datamodels_inf.lasso.prefixes import fit_lasso
+from datamodels_inf.lasso.solver import Lasso, lasso_path
 
 # --- targets and columns at the edge -------------------------------------------------------------------------------
 

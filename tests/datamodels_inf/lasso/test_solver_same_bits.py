@@ -7,7 +7,8 @@ from lasso_problems import HARD, problem, same_choices, same_path, whole_fit
 from datamodels_inf.lasso import solver as lasso_module
 from datamodels_inf.lasso.descent import Scratch
 from datamodels_inf.lasso.gram import Gram
-from datamodels_inf.lasso.solver import Lasso, fit_lasso, lasso_path
+from datamodels_inf.lasso.prefixes import fit_lasso
+from datamodels_inf.lasso.solver import Lasso, lasso_path
 
 
 @pytest.fixture(scope="module", params=[1e-6, 1e-9], ids=["default", "tight"])

@@ -1,5 +1,8 @@
 """`train`: the folder it makes, which images and laws, and what it refuses."""
 
+import json
+import shlex
+
 import numpy as np
 import pytest
 from command_here import call, ok
@@ -35,6 +38,23 @@ def test_train_then_run_on_it(tmp_path):
     other = call(tmp_path, "train", "--out", "set", *TINY, "--seed", 1)
     assert other.returncode == 2
     assert "made with other settings" in other.stderr
+
+
+@pytest.mark.parametrize("models", (6, 40))
+def test_the_command_that_it_ends_with_works_as_it_stands(tmp_path, models):
+    output = ok(tmp_path, "train", "--out", "a set", *TINY, "--models", models, "--workers", 1, "--quiet")
+    said, words = output.splitlines()[-1].split(": ", 1)
+    program, *arguments = shlex.split(words)
+    assert (said, program, arguments[0]) == ("Use them", "datamodels-inf", "run")
+    assert {"test.rows=progressive", "test.method=contrast"} < set(arguments)
+    ok(tmp_path, *arguments, "--quiet")
+    assert (
+        json.loads(next((tmp_path / "reports").glob("*/report.json")).read_text())["methods"][0]["method"] == "contrast"
+    )
+
+
+def test_five_models_cannot_be_fitted_and_tested(tmp_path):
+    assert "Use them" not in ok(tmp_path, "train", "--out", "set", *TINY, "--models", 5, "--workers", 1, "--quiet")
 
 
 def test_bernoulli_masks_and_softmax(tmp_path):

@@ -3,6 +3,7 @@
 import math
 import re
 
+import pytest
 from report_content import make_row, make_rows
 from report_page import read_table
 
@@ -36,3 +37,11 @@ def test_findings_come_in_order_and_methods_in_groups(report):
     assert [a["value"] for a in page.all("input", name="method")] == ["0", "1", "2"]
     sections = re.findall(r'<div class="of-method" data-method="(\d)">\s*<h3>([^<]+)</h3>', page.html)
     assert sections[:3] == [("0", "paired"), ("1", "swap"), ("2", "swap-exact")]
+
+
+def test_the_threshold_of_closed_testing_is_at_least_its_last_finding():
+    [group] = groups_of([make_row(1, pvalue=1e-6), make_row(2, pvalue=0.15), make_row(3, finding=False, pvalue=0.5)])
+    assert group.threshold("closed-by", 0.2) == 0.15
+    assert group.threshold("by", 0.2) == pytest.approx(0.2 * 2 / (3 * (1 + 1 / 2 + 1 / 3)))
+    [nothing] = groups_of([make_row(3, finding=False, pvalue=0.5)])
+    assert nothing.threshold("closed-by", 0.2) == nothing.threshold("by", 0.2) == pytest.approx(0.2)

@@ -4,11 +4,11 @@ import dataclasses
 import math
 
 import pytest
-from report_content import make_row
+from report_content import make_blocks, make_content, make_row
 
 from pipeline.report.content.influences import Single
 from pipeline.report.rows import Numbered
-from pipeline.report.sentences import effect_texts, sentence, sentence_of_image
+from pipeline.report.sentences import blocks_sentence, effect_texts, models_of, sentence, sentence_of_image
 from pipeline.text.numbers import unbroken
 
 
@@ -94,3 +94,36 @@ def test_where_the_short_interval_of_a_single_image_contains_zero_it_is_said():
     text = sentence_of_image(single, 1, "margin")
     assert text.startswith("By estimate, training on this dog")
     assert text.endswith("95 % interval −0.02 to 0.22; that contains zero, so the direction is not sure.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"n_rows": None, "n_informative": 450}, ""),
+        ({"n_rows": 900, "n_informative": 450}, "Tested on 900 models, 450 of which tell the two apart."),
+        ({"n_rows": 900}, "Tested on 900 models."),
+        (
+            {"n_rows": 300, "n_informative": 450},
+            "Tested on the last block’s 300 models; Δ is from all 900, 450 of which tell the two apart.",
+        ),
+    ],
+)
+def test_how_many_models_tested_a_pair(changes, expected):
+    assert models_of(make_row(**changes), make_content([], n_models_test=900, blocks=make_blocks())) == expected
+
+
+def test_with_a_prior_the_weight_of_a_pair_is_told():
+    content = make_content([], n_models_test=900, correction="prior")
+    told = models_of(make_row(n_rows=900, weight=1.25), content)
+    assert told == "Tested on 900 models. Its weight w in the correction is 1.25."
+
+
+def test_methods_on_the_last_block_are_named():
+    assert blocks_sentence(make_blocks(1, (5, 4), of_method={"paired": 9})).startswith("Every model but the first one")
+    told = blocks_sentence(make_blocks(of_method={"swap": 300, "swap-exact": 300, "paired": 900}))
+    assert told.endswith("it. swap and swap-exact are tested on the last block’s 300 models alone.")
+
+
+def test_without_a_method_that_combines_blocks_the_last_one_is_all_that_tests():
+    told = blocks_sentence(make_blocks(of_method={"swap": 300}))
+    assert told.startswith("swap is tested on the last block’s 300 models alone, with datamodels fitted on the ")

@@ -1,8 +1,33 @@
 """Only what is needed and missing is fetched; real servers."""
 
+import io
+
 import numpy as np
 from command_here import ok
 from released_bucket import KEYS
+
+from pipeline.config import load_config
+from pipeline.remote.objects import Identity
+from pipeline.sources.fetch_plan import Remotes, make_plan
+from pipeline.sources.madrylab import USD_PER_GB
+
+
+class HeaderOnly:
+    """A remote array of which only the header is ever asked for."""
+
+    def __init__(self, name, shape, dtype):
+        stream = io.BytesIO()
+        fields = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, fields)
+        self.name, self.header = name, stream.getvalue()
+        self.size = len(self.header) + int(np.prod(shape)) * np.dtype(dtype).itemsize
+
+    def identify(self):
+        return Identity(self.size, "tag")
+
+    def stream(self, start, stop, length):
+        assert stop <= len(self.header)
+        yield self.header[start:stop]
 
 
 def test_widening_fetches_only_what_is_missing(bucket, tmp_path):
@@ -33,3 +58,15 @@ def test_only_named_targets_are_kept(bucket, tmp_path):
     ok(tmp_path, "run", *bucket.arguments("fit.targets=[1,3,5,49]"))
     shapes = {np.load(p, mmap_mode="r").shape for p in (tmp_path / "data" / "objects").glob("*/array.npy")}
     assert shapes == {(4000, 63), (4000, 4)}
+
+
+def test_what_every_released_model_costs(tmp_path):
+    """`cifar10-all` promises about 22 GB and 2 USD: what a dry run would say of arrays of the released shapes."""
+    masks = HeaderOnly("masks.npy", (310_000, 50_000), np.bool_)
+    margins = HeaderOnly("margins.npy", (310_000, 10_000), np.float16)
+    plan = make_plan(load_config("cifar10-all", []), Remotes(masks, margins, usd_per_gb=USD_PER_GB), tmp_path)
+    assert plan.missing_bytes == 310_000 * (50_000 + 2 * 10_000) == 21_700_000_000
+    promised = "to fetch: 2 files (masks 15.5 GB, margins 6.2 GB), 21.7 GB in all, about 1.95 USD to the requester; "
+    assert plan.sentence(tmp_path).startswith(promised)
+    assert sum(need.stored_bytes for need in plan.needs) // 10**8 == 81  # Masks are kept as bits.
+    assert (plan.rows.fit, plan.rows.held_out) == ((0, 6200), (6200, 310_000))

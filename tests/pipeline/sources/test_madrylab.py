@@ -1,9 +1,14 @@
 """The released data, in a requester-pays bucket on a real server."""
 
+import json
+from itertools import pairwise
+
+import numpy as np
 from command_here import call, ok
 from real_command import states, table
 from released_bucket import KEYS
 
+from datamodels_inf.row_blocks import block_ends, first_rows
 from pipeline.config import load_config
 from pipeline.sources.madrylab import SOURCE
 
@@ -29,6 +34,28 @@ def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
     before = len(bucket.log.requests)
     assert states(ok(tmp_path, "run", *bucket.arguments()))["download"] == "cached"
     assert len(bucket.log.requests) == before
+
+
+def test_every_model_tests(bucket, tmp_path):
+    """All rows are fetched, each byte once, and the blocks are tested as they are from files."""
+    arguments = bucket.config("cifar10-all", "fit.n_lambdas=5", "fit.targets=[1,3]", "report.max_panels=0")
+    output = ok(tmp_path, "run", *arguments)
+    assert "to fetch: 2 files (masks 2.0 MB, margins 400.0 kB), 2.4 MB in all" in output
+    for part, width in (("masks", 500), ("margins", 100)):
+        fetched = sorted((r.start, r.stop) for r in bucket.data_requests(part))
+        assert (fetched[0][0], fetched[-1][1]) == (128, 128 + 4000 * width)
+        assert all(before == after for (_, before), (after, _) in pairwise(fetched))
+    (manifest,) = (tmp_path / "data" / "test").glob("*/manifest.json")
+    summary = json.loads(manifest.read_text())["summary"]
+    ends = block_ends(4000, first_rows(4000, 500))
+    assert summary["block_rows"] == np.diff((*ends, 4000)).tolist()
+    assert summary["n_rows"] == {"paired": 3920, "contrast": 3920}
+    rows = table(tmp_path / "reports" / "cifar10-all" / "tests.csv")
+    assert [r["method"] for r in rows] == ["paired"] * 20 + ["contrast"] * 20
+    assert table(tmp_path / "reports" / "cifar10-all" / "findings.csv")
+    ok(tmp_path, "test", *arguments, "--set", "source.kind=files", "--set", f"source.folder={bucket.folder}/cifar")
+    one, other = (tmp_path / "data" / "test").glob("*/tests.parquet")
+    assert one.read_bytes() == other.read_bytes()
 
 
 def test_an_object_that_is_not_there_is_named_with_those_that_may_be(bucket, tmp_path):

@@ -29,7 +29,16 @@ CONFIGS = {
     "methods": load_config("digits-methods", ()),
     "released": load_config("cifar10", ()),
 }
-PARTLY = {("fit", "test"), ("fit", "atlas"), ("download", "fit"), ("atlas", "test")}
+PARTLY = {
+    ("download", "test"),
+    ("fit", "test"),
+    ("fit", "atlas"),
+    ("download", "fit"),
+    ("atlas", "test"),
+    ("evidence", "test"),
+    ("evidence", "fit"),
+    ("prior", "robustness"),
+}
 """Sections of which only something derived enters, by `instead`."""
 
 
@@ -38,6 +47,7 @@ HARMLESS = {
     ("test", "test.chunk_pairs"),
     ("robustness", "test.chunk_pairs"),
     ("test", "test.targets"),
+    ("prior", "test.targets"),
 }
 """Left out though they are read: memory and chunks change no result, as tests of these stages show, and targets are for
 another design, for which the configuration refuses them."""

@@ -18,7 +18,11 @@ from datamodels_inf import SquaredResidual, influence
 from datamodels_inf.multiplicity import adjust_pvalues
 from pipeline.config import load_config
 from pipeline.stages import report
+from pipeline.stages.prior.files import read_prior
+from pipeline.store.cache import Result
 
+PROGRESSIVE = ("--config", "digits-all", "--set", "test.blocks=3", "--set", "source.first_rows=8000")
+N_ROWS = {"swap": 4000, "contrast": 4000}
 BOTH = ("--set", 'test.method=["swap", "contrast"]', "--set", "report.max_panels=4")
 
 
@@ -111,13 +115,80 @@ def test_single_images_on_the_page_are_those_of_the_held_out_models(run):
         assert [single["rank"] for single in shown["hurters"]] == [400, 399, 398, 397, 396]
 
 
+@pytest.fixture(scope="module")
+def progressive(tmp_path_factory):
+    """Every model but the first tests, in three blocks."""
+    folder = tmp_path_factory.mktemp("progressive")
+    ok(folder, "report", *PROGRESSIVE, *SMALL, *BOTH)
+    return folder
+
+
+def test_where_every_model_tests_the_page_says_on_how_many_each_method_was(progressive):
+    home = progressive / "reports" / "digits-all"
+    told = json.loads((home / "report.json").read_text(encoding="utf-8"))
+    blocks = told["blocks"]
+    assert blocks["n_first"] == blocks["n_models_fit"][0] == 8000
+    assert sum(blocks["n_models"]) == told["n_models_test"] == 4000
+    assert blocks["r2_median"][-1] == told["datamodels"]["r2_median"]
+    swap, contrast = told["methods"]
+    assert (swap["n_rows"], contrast["n_rows"]) == (blocks["n_models"][-1], 4000)
+    assert {(line["method"], int(line["n_rows"])) for line in table(home / "tests.csv")} == {
+        ("swap", swap["n_rows"]),
+        ("contrast", 4000),
+    }
+    page = Page((home / "index.html").read_text(encoding="utf-8"))
+    check_self_contained(page)
+    assert "Every model but the first 8000 tests: 4000 models in 3 blocks" in page.text
+    assert f"swap is tested on the last block’s {swap['n_rows']} models alone." in page.text
+
+
+def test_findings_grow_with_the_blocks_as_the_pvalues_of_each_say(progressive):
+    told = json.loads((progressive / "reports" / "digits-all" / "report.json").read_text(encoding="utf-8"))
+    [stage] = (progressive / "data" / "test").iterdir()
+    after = parquet.read_table(stage / "growth.parquet")
+    swap, contrast = told["methods"]
+    assert swap["growth"] is None
+    found = [int((adjust_pvalues(after[f"after_{k}"].to_numpy()) <= 0.2).sum()) for k in (1, 2, 3)]
+    assert contrast["growth"]["n_found"] == found
+    assert found[-1] == contrast["n_findings"] > 0
+    assert contrast["growth"]["n_models"] == np.cumsum(told["blocks"]["n_models"]).tolist()
+
+
+def test_every_correction_is_counted_on_the_same_pvalues(run, progressive):
+    for folder, name in ((run, "digits"), (progressive, "digits-all")):
+        [stage] = (folder / "data" / "test").iterdir()
+        tests = parquet.read_table(stage / "tests.parquet").to_pandas()
+        told = json.loads((folder / "reports" / name / "report.json").read_text(encoding="utf-8"))
+        for method in told["methods"]:
+            p = tests.pvalue[tests.method == method["method"]].to_numpy()
+            counts = method["n_findings_by_correction"]
+            [stage] = (folder / "data" / "prior").iterdir()
+            prior = read_prior(Result(stage, {}), method["method"])
+            assert counts.pop("prior") == (adjust_pvalues(p, "prior", prior=prior) <= 0.2).sum()
+            assert counts == {name: int((adjust_pvalues(p, name) <= 0.2).sum()) for name in counts}
+            assert counts["by"] == method["n_findings"]
+
+
+def test_a_pair_that_was_not_tested_was_tested_on_no_model(run, tmp_path):
+    [stage] = (run / "data" / "test").iterdir()
+    found = parquet.read_table(stage / "tests.parquet")
+    p = found["pvalue"].to_numpy().copy()
+    p[3] = np.nan
+    place = found.column_names.index("pvalue")
+    parquet.write_table(found.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
+    rows = report._rows(
+        load_config("digits", ['test.method=["swap", "contrast"]']), tmp_path / "tests.parquet", N_ROWS, {}
+    )
+    assert [row.n_rows for row in rows[2:5]] == [4000, 0, 4000]
+
+
 def test_open_hands_the_page_to_the_browser(run, tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {tmp_path}/asked\n')
     browser.chmod(0o755)
     output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER=str(browser))
     assert (tmp_path / "asked").read_text() == (run / "reports" / "digits" / "index.html").as_uri()
-    assert output.count("cached") == 6
+    assert output.count("cached") == 8
 
 
 def test_without_a_browser_open_says_where_the_page_is(run):
@@ -127,6 +198,7 @@ def test_without_a_browser_open_says_where_the_page_is(run):
 
 @pytest.mark.parametrize(("correction", "left_out"), [
     ("by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
+    ("closed-by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
     ("bh", lambda m, found: min(0.05, 0.2 * found / m)),
     ("holm", lambda m, found: 0.2 / m),
     ("bonferroni", lambda m, found: 0.2 / m),
@@ -140,7 +212,7 @@ def test_findings_get_the_interval_that_makes_up_for_the_selection(run, tmp_path
     p[:7] = np.nan
     parquet.write_table(table.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
     config = load_config("digits", ['test.method=["swap", "contrast"]', f"test.correction={correction}"])
-    rows = report._rows(config, tmp_path / "tests.parquet")
+    rows = report._rows(config, tmp_path / "tests.parquet", N_ROWS, {})
     for method, unmade in (("swap", 7), ("contrast", 0)):
         tests = [row for row in rows if row.method == method]
         found = [row for row in tests if row.finding]
@@ -161,7 +233,7 @@ def test_groups_and_informative_models_are_read_where_the_table_has_them(run, tm
         [name for name in table.column_names if name in ("members_i", "members_j", "n_informative")]
     )
     parquet.write_table(plain, tmp_path / "plain.parquet")
-    [row, *_] = report._rows(config, tmp_path / "plain.parquet")
+    [row, *_] = report._rows(config, tmp_path / "plain.parquet", N_ROWS, {})
     assert (row.left, row.right, row.n_informative) == ((row.i,), (row.j,), None)
     count = plain.num_rows
     full = plain.append_column(
@@ -170,5 +242,5 @@ def test_groups_and_informative_models_are_read_where_the_table_has_them(run, tm
     full = full.append_column("members_j", pa.array([[7, 9]] * count, pa.list_(pa.int64())))
     full = full.append_column("n_informative", pa.array([12] * count, pa.int64()))
     parquet.write_table(full, tmp_path / "full.parquet")
-    [row, *_] = report._rows(config, tmp_path / "full.parquet")
+    [row, *_] = report._rows(config, tmp_path / "full.parquet", N_ROWS, {})
     assert (row.left, row.right, row.n_informative) == ((row.i, row.i + 1), (7, 9), 12)

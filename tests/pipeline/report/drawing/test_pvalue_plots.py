@@ -8,6 +8,8 @@ from report_content import make_row
 from report_page import points_of
 
 from datamodels_inf import adjust_pvalues
+from datamodels_inf.prior import Prior
+from datamodels_inf.shape import Shape
 from pipeline.report.rows import groups_of
 from pipeline.report.sections.pvalues import plots_of
 
@@ -38,3 +40,22 @@ def test_thousands_of_pvalues_are_thinned_and_the_histogram_counts_all():
     counts = np.histogram(p, 20, (0, 1))[0]
     np.testing.assert_allclose((210 - np.array(tops)) / (210 - plots.histogram.uniform), counts / 250, atol=0.01)
     assert plots.histogram.note == f"{counts[0]} of 5000 lie in the first column, {counts[-1]} in the last."
+
+
+def test_with_a_prior_it_is_p_over_w_that_is_sorted_against_the_line():
+    """The second test has the larger p-value and, by its weight, the smaller p/w."""
+    shape = Shape(3, np.array([1, 2]), np.array([0.5, 0.5]), 0.0)
+    prior = Prior(np.array([0.5, 2.0, 0.5]), shape)
+    p = np.array([0.03, 0.05, 0.9])
+    found = adjust_pvalues(p, "prior", alpha=0.2, prior=prior) <= 0.2
+    assert found.tolist() == [True, True, False]
+    rows = [
+        make_row(k, finding=bool(f), pvalue=v, weight=w)
+        for k, (v, w, f) in enumerate(zip(p.tolist(), prior.weight.tolist(), found, strict=True))
+    ]
+    plot = plots_of(rows, "prior", 0.2, shape).sorted
+    heights = [y for _, y in points_of(plot.found)]
+    scale = [(210.0 - 10.0) * np.log10(v) / -2 + 10.0 for v in (0.05 / 2.0, 0.03 / 0.5)]
+    assert heights == [round(y, 1) for y in scale]
+    assert points_of(plot.others)[0][1] == 10.0
+    assert "the smallest is 0.025, where the line of the correction starts at 0.0333" in plot.label

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from one_block import blocks_of
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
@@ -22,5 +23,10 @@ def held_out():
     datamodel = Datamodel(weight, bias, np.full(2, np.nan))
     place = {3: 0, 8: 1}
     packed = PackedMasks.from_bool(masks)
-    asked = HeldOut(packed, lambda t: y[:, [place[k] for k in t.tolist()]], datamodel, TARGETS, "permuted", 0)
+
+    def prepared(targets):
+        places = [place[k] for k in targets.tolist()]
+        return blocks_of(packed, y[:, places], datamodel.subset(places))
+
+    asked = HeldOut(packed, prepared, datamodel, TARGETS, "permuted", 0)
     return asked, masks, y.astype(np.float64), weight.astype(np.float64), bias

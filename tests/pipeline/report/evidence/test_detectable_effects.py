@@ -5,7 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from report_content import make_content, make_masks, make_quality, make_row, make_rows
+from report_content import (
+    make_blocks,
+    make_content,
+    make_masks,
+    make_quality,
+    make_row,
+    make_rows,
+    make_weighted,
+)
 
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import threshold
@@ -49,3 +57,26 @@ def test_limits_with_findings_tiny_effects_and_unknown_noise():
     assert detectable_of(group, make_content(rows, masks=masks)) is None
     assert detectable_of(group, make_content(rows, quality=quality)) is None
     assert detectable_of(group, make_content(rows, quality=make_quality([0.3], mse=np.zeros(1)), masks=masks)) is None
+
+
+def test_in_blocks_methods_reach_as_far_as_their_own_models():
+    rows = make_rows(40, 5)
+    content = make_content(rows, quality=make_quality([0.3] * 12), masks=make_masks(), blocks=make_blocks())
+    [group] = groups_of(rows)
+    limits = detectable_of(group, dataclasses.replace(content, n_models_test=900))
+    assert (limits.n_models, limits.n_on_last, limits.on_last) == (900, 300, ["swap", "swap-exact"])
+    for reach in limits.reaches:
+        n = 300 if reach.method.startswith("swap") else 900
+        share = make_masks().report.proportion
+        found = detectable_effect(n, alpha=limits.level, power=POWER, noise=limits.noise, proportion=share)
+        assert reach.effect == found[reach.method]
+    assert detectable_of(group, make_content(rows, quality=content.quality, masks=content.masks)).on_last == []
+
+
+def test_with_weights_the_level_is_that_of_weight_one():
+    rows, expectations = make_weighted(make_rows(60, 24))
+    changes = {"quality": make_quality([0.3] * 12), "masks": make_masks()}
+    [group] = groups_of(rows)
+    limits = detectable_of(group, make_content(rows, correction="prior", expectations=expectations, **changes))
+    assert limits.level == pytest.approx(0.2 * float(expectations["paired"].prior.shape.beta(24)) / 60)
+    assert limits.weighted

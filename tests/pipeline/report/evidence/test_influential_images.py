@@ -4,6 +4,7 @@ import numpy as np
 from influence_atlas import make_found, make_influences, make_models
 from report_content import NAMES
 
+from datamodels_inf import adjust_pvalues
 from datamodels_inf.influence import influence_pvalue
 from pipeline.report.evidence.influential_images import MOST, STRONGEST, OwnClass
 
@@ -12,7 +13,8 @@ def table_of(found):
     """(targets, images): estimates, and which are findings."""
     pairs = [found.of_target(place) for place in range(len(found.targets))]
     estimate, error = (np.array(values) for values in zip(*pairs, strict=True))
-    return estimate, influence_pvalue(estimate, error, found.n_models) <= found.limit[:, None]
+    pvalue = influence_pvalue(estimate, error, found.n_models)
+    return estimate, np.stack([adjust_pvalues(row) <= 0.2 for row in pvalue])
 
 
 def test_counts_and_strongest_targets_are_those_of_the_table():

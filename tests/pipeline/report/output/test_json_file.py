@@ -4,9 +4,10 @@ import json
 import math
 
 import pytest
-from report_content import make_masks, make_quality, make_row, make_rows
+from report_content import make_blocks, make_masks, make_quality, make_row, make_rows
 from report_page import read_table
 
+from pipeline.report.content import Growth
 from pipeline.text.numbers import number
 
 
@@ -38,3 +39,15 @@ def test_the_report_for_programs_says_the_same(report):
     assert [finding["effect"] for finding in listed].count(None) == 1
     assert told["masks"]["law"] == "bernoulli"
     assert told["methods"][1]["limits"]["detectable_effect"]["swap"] > 0
+
+
+def test_blocks_of_models_and_what_came_of_them(report):
+    growth = {"paired": Growth((200, 600, 900), (0, 4, 6))}
+    folder, _ = report(make_rows(40, 6), blocks=make_blocks(), n_models_test=900, growth=growth)
+    told = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert told["blocks"]["n_models"] == [200, 400, 300]
+    assert told["blocks"]["n_models_fit"] == [100, 300, 700]
+    assert told["blocks"]["r2_median"] == pytest.approx([0.3, 0.45, 0.6])
+    [method] = told["methods"]
+    assert (method["n_rows"], method["growth"]) == (900, {"n_models": [200, 600, 900], "n_found": [0, 4, 6]})
+    assert method["prior"] is None

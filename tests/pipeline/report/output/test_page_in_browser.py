@@ -5,7 +5,6 @@ path of axe-core's axe.min.js; `.ci/run` brings all three. What is missing is sk
 """
 
 import csv
-import dataclasses
 import os
 import re
 import shutil
@@ -13,27 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from influence_atlas import make_found, make_influences, make_models
 from places import ROOT
-from report_content import (
-    EVIL,
-    make_content,
-    make_images,
-    make_masks,
-    make_quality,
-    make_robustness,
-    make_row,
-    make_rows,
-)
+from report_content import EVIL
 from report_page import value_of
+from whole_contents import CONTENTS
 
-from datamodels_inf import PackedMasks
-from datamodels_inf.datamodel import Datamodel
 from pipeline.report import write_report
-from pipeline.report.content import Coding
-from pipeline.report.evidence.curves import HeldOut, curves_of
-from pipeline.report.evidence.galleries import galleries_of
-from pipeline.report.evidence.influences import with_influences
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -42,60 +26,7 @@ if CHROMIUM is None:
 
 SAMPLE = ROOT / "reports" / "sample"
 WIDTHS = (390, 820, 1280)
-NAMES = (EVIL, "x" * 200, "\u05e2\u05d1\u05e8\u05d9\u05ea\u202e \N{DOG FACE}", "a name of many words " * 9, "")
 SCREENS = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-
-
-def full_content(rows, **changes):
-    """With curves, galleries and all diagnostics."""
-    rng = np.random.default_rng(0)
-    masks = PackedMasks.from_bool(rng.random((200, 12)) < 0.5)
-    margins = rng.normal(size=(200, 12)).astype(np.float16)
-    weights = Datamodel(rng.normal(0, 0.2, (12, 12)), np.zeros(12), np.full(12, np.nan))
-    held_out = HeldOut(masks, lambda targets: margins[:, targets], weights, np.arange(12), "permuted", 0)
-    content = make_content(
-        rows,
-        quality=make_quality(np.linspace(0.2, 0.8, 12)),
-        masks=make_masks(500),
-        coding=Coding("signed", 0.5, 0.3, 0.9),
-        curves=curves_of(rows, held_out),
-        galleries=galleries_of(range(12), held_out, lambda k: ("dog", "truck", "cat")[k % 3]),
-    )
-    return dataclasses.replace(content, **changes)
-
-
-def two_methods():
-    more = [dataclasses.replace(row, method="swap") for row in make_rows(40, 9)]
-    return [*make_rows(60, 24), *more, *make_rows(30, 0, method="contrast")]
-
-
-def hostile_rows():
-    return [
-        make_row(k, class_i=NAMES[k % 5], class_j=NAMES[(k + 1) % 5], class_target=NAMES[k % 4], note=EVIL)
-        for k in range(12)
-    ]
-
-
-def atlas_content(rows, names=("dog", "truck", "cat"), **changes):
-    models = make_models(targets=range(12))
-    found = make_found(models, names=names)
-    galleries = with_influences(galleries_of(range(12), models.held_out, lambda k: names[k % len(names)]), found)
-    influences = make_influences([row.target for row in rows], models, names=names)
-    return full_content(rows, galleries=galleries, influences=influences, **changes)
-
-
-CONTENTS = {
-    "methods": lambda: full_content(two_methods(), max_panels=20),
-    "nothing": lambda: full_content(make_rows(50, 0)),
-    "one": lambda: full_content(make_rows(50, 1), images=make_images((32, 32, 3))),
-    "hostile": lambda: full_content(hostile_rows(), title=NAMES[1] + EVIL, images=None),
-    "reruns": lambda: full_content(make_rows(50, 3), robustness=make_robustness(NAMES)),
-    "reruns without images": lambda: full_content(make_rows(9, 2), robustness=make_robustness(), images=None),
-    "groups": lambda: full_content([make_row(k, members_i=(0, 1, 2), members_j=(5, 6, 7), i=0, j=5) for k in range(3)]),
-    "atlas": lambda: atlas_content(two_methods(), max_panels=20),
-    "hostile atlas": lambda: atlas_content(hostile_rows(), NAMES[:4], images=None),
-    "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
-}
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +107,7 @@ def seen_rows(page):
         *((name, *screen) for name in ("methods", "nothing", "hostile", "sample") for screen in SCREENS),
         *(
             (name, *screen)
-            for name in ("one", "groups", "atlas", "hostile atlas", "many")
+            for name in ("one", "groups", "atlas", "hostile atlas", "many", "blocks", "prior")
             for screen in ((390, "dark"), (1280, "light"))
         ),
     ],
@@ -424,6 +355,9 @@ def axe():
         ("atlas", 1280, "light"),
         ("atlas", 390, "dark"),
         ("hostile atlas", 390, "light"),
+        ("blocks", 1280, "light"),
+        ("blocks", 390, "dark"),
+        ("prior", 1280, "dark"),
         ("sample", 1280, "dark"),
     ],
 )

@@ -1,7 +1,7 @@
 """The answer stands first, with what spoils it."""
 
 import pytest
-from report_content import make_rows
+from report_content import make_blocks, make_rows
 from report_page import read_table
 
 
@@ -36,3 +36,19 @@ def test_a_warning_stands_under_the_answer(report):
     _, page = report(make_rows(9, 2), provenance={"Warning": "the masks failed the check."})
     assert "at a false discovery rate of 0.2. Warning: the masks failed the check. " in page.text
     assert "a swap alone changes nothing" not in page.text
+
+
+def test_where_every_model_tests_the_answer_says_how(report):
+    rows = [*make_rows(9, 2), *make_rows(9, 1, method="swap")]
+    _, page = report(rows, blocks=make_blocks(), n_models_test=900)
+    how = (
+        "Every model but the first 100 tests: 900 models in 3 blocks, each block with datamodels fitted on the models "
+    )
+    assert f"{how}before it. swap is tested on the last block’s 300 models alone." in page.text
+    assert "pairs tested 9 on 900 models, in 3 blocks" in page.text
+    assert "pairs tested 9 on the last block’s 300 models" in page.text
+    assert "on the last block, by the fit of the 700 models before it; Spearman" in page.text
+    assert "held-out" not in page.text
+    _, page = report(rows)
+    assert page.text.count("pairs tested 9 on 1000 held-out models") == 2
+    assert "Every model but" not in page.text

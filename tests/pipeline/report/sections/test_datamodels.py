@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from report_content import EVIL, NAMES, make_quality, make_rows
+from report_content import EVIL, NAMES, make_blocks, make_content, make_quality, make_rows
 from report_page import part_of, points_of, read_table, scatters_of, section_of
 
-from pipeline.report.sections.datamodels import quality_sentence
+from pipeline.report.sections.datamodels import quality_sentence, r2_by_rows
 from pipeline.text.numbers import number
 
 
@@ -53,8 +53,8 @@ from pipeline.text.numbers import number
     ],
 )
 def test_the_quality_in_words(r2, expected):
-    assert quality_sentence(make_quality(r2), 4000, "margin") == expected
-    loaded = quality_sentence(make_quality(r2, loaded=True), 4000, "loss")
+    assert quality_sentence(make_quality(r2), make_content([], n_models_test=4000)) == expected
+    loaded = quality_sentence(make_quality(r2, loaded=True), make_content([], n_models_test=4000, unit="loss"))
     assert loaded == expected.replace("the datamodel", "the loaded datamodel").replace("margin", "loss")
 
 
@@ -134,3 +134,23 @@ def test_quality_gives_the_same_bytes_and_hostile_names_are_only_text(report):
     assert read_table(first / "datamodels.csv")[0]["class"] == EVIL
     for path in first.rglob("*.*"):
         assert path.read_bytes() == (second / path.relative_to(first)).read_bytes()
+
+
+def test_in_blocks_r2_is_told_for_each_fit_and_the_rest_is_of_the_last(report):
+    _, page = report(make_rows(9, 3), quality=make_quality([0.5, 0.7]), blocks=make_blocks(), n_models_test=900)
+    part = part_of(page)
+    assert "On the last block’s 300 tested models the datamodels explain" in part.text
+    assert "There are 3 fits." in part.text
+    assert "from the first 100 to the first 700 models" in part.text
+    [drawing] = part.all("svg", **{"class": "lines"})
+    assert drawing["aria-label"].endswith("fitted on: 0.3 on 100, 0.45 on 300, 0.6 on 700")
+    assert "fitted on other models, those before the block that it tests" in part.text
+    _, page = report(make_rows(9, 3), quality=make_quality([0.5, 0.7]))
+    assert part_of(page).all("svg", **{"class": "lines"}) == []
+
+
+def test_a_fit_worse_than_the_mean_lies_below_zero():
+    chart = r2_by_rows(make_blocks(r2=(-0.31, math.nan, 0.5)))
+    assert [tick.text for tick in chart.up] == ["0.0", "0.5", "1.0"]
+    assert chart.up[0].at < 150.0  # where −0.4 is
+    assert chart.lines[0].path.count("L") == 1

@@ -37,3 +37,12 @@ def test_groups_are_shown_whole(report):
         assert panel.width > 1000
     with pytest.raises(ValueError, match="`i` of a row is 12, but there are 12 images"):
         make_content([make_row(members_i=(1, 12), members_j=(2, 3))])
+
+
+def test_each_panel_says_how_many_models_tested_it(report):
+    rows = [make_row(k, n_rows=1000, n_informative=480 + k) for k in range(3)]
+    folder, page = report(rows)
+    for k in range(3):
+        assert f"Tested on 1000 models, {480 + k} of which tell the two apart." in page.text
+    assert {line["n_rows"] for line in read_table(folder / "tests.csv")} == {"1000"}
+    assert "Tested on" not in report(make_rows(3, 3))[1].text

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from report_content import make_content, make_masks, make_row, make_rows
+from report_content import make_blocks, make_content, make_masks, make_row, make_rows
 
 from pipeline.report.page import Page
 from pipeline.report.sections.provenance import data
@@ -31,3 +31,8 @@ def test_the_law_alone_promises_nothing_where_the_check_says_more(report, checke
     assert page.text.count("Under this law a swap alone changes nothing") == 1
     assert (folder / "report.json").is_file()
     assert "report.json (this page for programs)" in page.text
+
+
+def test_blocks_of_models_are_listed(report):
+    _, page = report(make_rows(9, 2), blocks=make_blocks(), n_models_test=900)
+    assert "the first 100 only to fit, 900 others to test, in blocks of 200, 400, 300, each with" in page.text

@@ -29,3 +29,12 @@ def test_the_page_says_why_pvalues_pile_up_at_1(report):
     assert METHODS["swap"].bound in page.text
     _, page = report(make_rows(9, 2, method="contrast"))
     assert METHODS["swap"].bound not in page.text
+
+
+def test_a_correction_without_a_line_of_its_own_names_the_one_that_is_drawn(report):
+    _, page = report(make_rows(9, 2), correction="closed-by")
+    assert "Sorted, against the line of Benjamini–Yekutieli" in page.text
+    assert "closed testing may add some after it" in page.text
+    assert "closed Benjamini–Yekutieli, level 0.2" in page.text
+    _, page = report(make_rows(9, 2), correction="holm")
+    assert "Sorted, against the line of Holm" in page.text

@@ -4,7 +4,8 @@ import dataclasses
 import json
 
 import pytest
-from report_content import make_rows
+from influence_atlas import make_influences, make_models
+from report_content import make_blocks, make_rows
 from report_page import read_table
 
 
@@ -63,3 +64,19 @@ def test_closest_misses_have_no_other_interval_either(report):
     assert "Thick" not in page.text
     assert page.all("path", **{"class": "thick"}) == []
     assert len(page.all("path", **{"class": "interval"})) == 5
+
+
+def test_where_every_model_tests_weights_are_not_said_to_be_of_other_models(report):
+    models = make_models(targets=range(12))
+    influences = make_influences([0], models)
+    fields = {"influences": influences, "n_models_test": 900}
+    _, page = report(make_rows(9, 2), blocks=make_blocks(), **fields)
+    assert "Fitted on other models than those of the test" not in page.text
+    assert "which holds though they were picked" not in page.text
+    assert "Shown are those of the last fit, on the 700 models before the last block" in page.text
+    assert (
+        "so the estimates here tend to lie too far from zero, and the intervals do not make up for that." in page.text
+    )
+    _, page = report(make_rows(9, 2), **fields)
+    assert "Fitted on other models than those of the test" in page.text
+    assert "which holds though they were picked" in page.text

@@ -11,11 +11,12 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Test
-from pipeline.stages.atlas.influence import Counts, is_finding, limits_of_targets, limits_over_all
+from pipeline.stages.atlas.influence import UNWEIGHTED, Counts, found_of_targets, found_over_all
 from pipeline.stages.inputs import Fitted
 from pipeline.summaries import AtlasSummary
 
-LIMITS = {"target": limits_of_targets, "all": limits_over_all}
+OFFERED = [name for name, correction in CORRECTIONS.items() if not correction.needs_prior]
+FOUND = {"target": found_of_targets, "all": found_over_all}
 
 
 def silent(count):
@@ -29,26 +30,26 @@ def arrays(atlas):
     return estimate, error, np.stack([atlas.pvalue(place, *row) for place, row in enumerate(rows)])
 
 
-def adjusted(pvalue, family, correction):
+def adjusted(pvalue, family, correction, alpha=0.2):
     if family == "all":
-        return adjust_pvalues(pvalue.ravel(), correction).reshape(pvalue.shape)
-    return np.stack([adjust_pvalues(row, correction) for row in pvalue])
+        return adjust_pvalues(pvalue.ravel(), correction, alpha=alpha).reshape(pvalue.shape)
+    return np.stack([adjust_pvalues(row, correction, alpha=alpha) for row in pvalue])
 
 
 @pytest.mark.parametrize("alpha", (1e-30, 0.001, 0.05, 0.2, 0.9))
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("family", LIMITS)
+@pytest.mark.parametrize("correction", OFFERED)
+@pytest.mark.parametrize("family", FOUND)
 def test_findings_are_those_of_all_p_values_adjusted_together(atlas, family, correction, alpha):
     _, _, pvalue = arrays(atlas)
-    limits = LIMITS[family](atlas, Test(alpha=alpha, correction=correction), silent)
-    found = np.stack([is_finding(atlas, k, *atlas.of_target(k), limit) for k, limit in enumerate(limits)])
-    np.testing.assert_array_equal(found, adjusted(pvalue, family, correction) <= alpha)
-    for row, limit in zip(np.where(found, pvalue, -1.0), limits, strict=True):
+    findings = FOUND[family](atlas, Test(alpha=alpha, correction=correction), UNWEIGHTED, silent)
+    found = np.stack([findings.is_finding(place) for place in range(TARGETS)])
+    np.testing.assert_array_equal(found, adjusted(pvalue, family, correction, alpha) <= alpha)
+    for row, limit in zip(np.where(found, pvalue, -1.0), findings.limit, strict=True):
         largest = row.max() if family == "target" else np.where(found, pvalue, -1.0).max()
         assert limit == largest
 
 
-@pytest.mark.parametrize("family", LIMITS)
+@pytest.mark.parametrize("family", FOUND)
 def test_the_stage_counts_findings_of_targets_images_and_weights(source, store, atlas, family):
     result = pipeline(source, store, ALL, f"atlas.family={family}").run("influence")
     estimate, _, pvalue = arrays(atlas)
@@ -88,7 +89,7 @@ class Made:
 
 
 def weights(weight):
-    return Fitted(Datamodel(weight, *np.zeros((2, weight.shape[1]))), np.arange(weight.shape[1]))
+    return Fitted([Datamodel(weight, *np.zeros((2, weight.shape[1])))], np.arange(weight.shape[1]))
 
 
 def made(estimate, error, n_models):
@@ -100,27 +101,28 @@ def made(estimate, error, n_models):
 
 
 @pytest.mark.parametrize("n_models", (3, 60, 4000))
-@pytest.mark.parametrize("family", LIMITS)
+@pytest.mark.parametrize("family", FOUND)
 def test_p_values_that_are_0_and_images_of_which_nothing_is_known(family, n_models):
     """0 because of underflow, or of no error at all; 1 where all models saw an image, or where nothing varies."""
     estimate = [[1.0, 0.01, 5.0, 0.0], [1e-30, -2.0, 0.0, 1.0]]
     error = [[1e-30, 1.0, np.inf, 0.0], [1.0, 0.0, 1.0, 1.0]]
     atlas = made(estimate, error, n_models)
     pvalue = influence_pvalue(atlas.estimate, atlas.error, n_models)
-    for correction in CORRECTIONS:
-        limits = LIMITS[family](atlas, Test(alpha=0.05, correction=correction), silent)
-        counts = Counts.of(atlas, limits, weights(np.ones((4, 2))), silent)
+    for correction in OFFERED:
+        found = FOUND[family](atlas, Test(alpha=0.05, correction=correction), UNWEIGHTED, silent)
+        counts = Counts.of(found, weights(np.ones((4, 2))), silent)
         assert counts.n_found.tolist() == [1, 1]
         assert (counts.raised.tolist(), counts.lowered.tolist()) == ([1, 0, 0, 0], [0, 1, 0, 0])
-        np.testing.assert_array_equal(counts.n_found, (adjusted(pvalue, family, correction) <= 0.05).sum(axis=1))
+        np.testing.assert_array_equal(counts.n_found, (adjusted(pvalue, family, correction, 0.05) <= 0.05).sum(axis=1))
 
 
-@pytest.mark.parametrize("family", LIMITS)
+@pytest.mark.parametrize("family", FOUND)
 def test_nothing_found(family):
     atlas = made(np.zeros((3, 5)), np.ones((3, 5)), 100)
-    limits = LIMITS[family](atlas, Test(alpha=0.2), silent)
-    assert (limits < 0).all()
-    assert Counts.of(atlas, limits, weights(np.zeros((5, 3))), silent).n_found.tolist() == [0, 0, 0]
+    found = FOUND[family](atlas, Test(alpha=0.2), UNWEIGHTED, silent)
+    assert (found.limit < 0).all()
+    assert np.isnan(found.level).all()
+    assert Counts.of(found, weights(np.zeros((5, 3))), silent).n_found.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(("changed", "again"), [

@@ -1,5 +1,6 @@
 """The atlas stage: which targets it has, what changes its key, what it refuses, and a run that was killed."""
 
+import itertools
 import signal
 import subprocess
 import sys
@@ -7,13 +8,19 @@ import time
 
 import numpy as np
 import pytest
+from blocks import block_target
 from masks_of_people import FIT_ROWS, HELD_OUT, make
 from small_atlas import ALL, TARGETS, atlas_of, pipeline, words
 
+from datamodels_inf import PackedMasks, influence
+from datamodels_inf.pooled import pooled_target
+from datamodels_inf.row_blocks import block_ends
 from pipeline.commands.estimated import Estimated
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
+from pipeline.stages.atlas.tiles import Atlas
+from pipeline.stages.inputs import datamodel_files
 
 DOGS = list(range(1, TARGETS, 2))
 SMALL_TILES = "import pipeline.stages.atlas.tiles as tiles; tiles.TILE_BYTES = 1; "
@@ -203,3 +210,23 @@ def test_a_damaged_tile_in_the_store_is_noticed_and_made_again(source, small_til
     made = atlas_of(source, tmp_path, ALL, lines=lines)
     assert any(f"{path} is damaged: its checksum has changed" in line for line in lines)
     assert tiles_of(made.folder) == tiles_of(atlas.folder)
+
+
+def test_where_every_model_tests_each_block_has_its_own_datamodel(source, tmp_path):
+    rows = ("fit.mode=lasso", "test.rows=progressive", "source.first_rows=60", "test.blocks=3")
+    made = pipeline(source, tmp_path, *rows, "atlas.targets=[7]")
+    atlas = Atlas.of(made.run("atlas"))
+    folder = made.run("fit").folder
+    masks = np.load(source / "data" / "train_masks_50pct.npy")
+    y = np.load(source / "data" / "test_margins_50pct.npy")[:, 7].astype(float)
+    bounds = [*block_ends(len(y), 60, 3), len(y)]
+    blocks = []
+    for (a, b), path in zip(itertools.pairwise(bounds), datamodel_files(folder, 3), strict=True):
+        with np.load(path) as fit:
+            place = fit["targets"].tolist().index(7)
+            blocks.append(block_target(masks[a:b], y[a:b], fit["weight"][:, place], float(fit["bias"][place])))
+    tested = PackedMasks.from_bool(masks[60:])
+    margins, theta = pooled_target(tested, blocks)
+    expected = influence(tested, margins, theta=theta)
+    for found, wanted in zip(atlas.of_target(0), (expected.estimate, expected.standard_error), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)

@@ -2,32 +2,21 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
 from command_here import ok
-from real_command import COMMAND
+from stopped_fit import fit_stopped_when
 
-from datamodels_inf.lasso.solver import BATCH, fit_lasso
+from datamodels_inf.lasso.prefixes import fit_lasso
+from datamodels_inf.lasso.solver import BATCH
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 
 ALL = ("fit", "--set", "fit.targets=all", "--set", "fit.n_lambdas=40")
 
 
 def stopped_when(folder, pattern):
-    """Start a fit of all targets and kill it as soon as a file like `pattern` is there."""
-    process = subprocess.Popen([*COMMAND, *ALL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not (found := list(folder.glob(f"data/fit/.work-*/{pattern}"))):
-        assert process.poll() is None, "the fit ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return found[0].parent
+    return fit_stopped_when(folder, pattern, *ALL)
 
 
 def result(folder):
@@ -46,11 +35,11 @@ def undisturbed(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("pattern", (f"chosen-{BATCH:06d}.npz", f"fitted-{BATCH:06d}.npz"))
+@pytest.mark.parametrize("pattern", (f"chosen-0-{BATCH:06d}.npz", f"fitted-0-{BATCH:06d}.npz"))
 def test_a_killed_fit_goes_on_and_ends_with_the_same_bytes(undisturbed, tmp_path, pattern):
     unfinished = stopped_when(tmp_path, pattern)
     kept = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("*.npz")}
-    assert "chosen-000000.npz" in kept
+    assert "chosen-0-000000.npz" in kept
     output = ok(tmp_path, *ALL)
     assert f"going on with a fit that was stopped: {len(kept)} of {2 * -(-120 // BATCH)} steps are done" in output
     assert result(tmp_path).read_bytes() == result(undisturbed).read_bytes()
@@ -58,17 +47,17 @@ def test_a_killed_fit_goes_on_and_ends_with_the_same_bytes(undisturbed, tmp_path
 
 
 def test_finished_batches_are_not_fitted_again(tmp_path):
-    unfinished = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
+    unfinished = stopped_when(tmp_path, f"chosen-0-{2 * BATCH:06d}.npz")
     before = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("chosen-*.npz")}
-    again = stopped_when(tmp_path, "fitted-000000.npz")
+    again = stopped_when(tmp_path, "fitted-0-000000.npz")
     assert again == unfinished
     after = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("chosen-*.npz")}
     assert before.items() <= after.items()
 
 
 def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
-    unfinished = stopped_when(tmp_path, f"chosen-{2 * BATCH:06d}.npz")
-    cut, changed = unfinished / "chosen-000000.npz", unfinished / f"chosen-{BATCH:06d}.npz"
+    unfinished = stopped_when(tmp_path, f"chosen-0-{2 * BATCH:06d}.npz")
+    cut, changed = unfinished / "chosen-0-000000.npz", unfinished / f"chosen-0-{BATCH:06d}.npz"
     cut.write_bytes(cut.read_bytes()[:-300])
     content = bytearray(changed.read_bytes())
     content[len(content) // 2] ^= 1
@@ -80,14 +69,14 @@ def test_a_damaged_batch_is_named_and_made_again(undisturbed, tmp_path):
 
 
 def test_forced_begins_anew(tmp_path):
-    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-0-000000.npz")
     output = ok(tmp_path, *ALL, "--force", "fit")
     assert "going on" not in output
     assert not unfinished.exists()
 
 
 def test_batches_of_another_recipe_are_not_used(tmp_path):
-    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-0-000000.npz")
     output = ok(tmp_path, *ALL, "--set", "fit.patience=2")
     assert "going on" not in output
     assert unfinished.exists()
@@ -129,7 +118,7 @@ def test_a_path_that_is_too_short_is_counted(tmp_path):
 
 
 def test_an_unfinished_fit_goes_on_when_its_inputs_were_made_again_the_same(tmp_path):
-    unfinished = stopped_when(tmp_path, "chosen-000000.npz")
+    unfinished = stopped_when(tmp_path, "chosen-0-000000.npz")
     shutil.rmtree(tmp_path / "data" / "download")
     output = ok(tmp_path, *ALL)
     assert "going on with a fit that was stopped" in output

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from clustered_images import LABELS, datamodel, rows_of, run
+from clustered_images import LABELS, datamodel, rows_of, run, write_clusters
 
 from pipeline.errors import BadInputError
 
@@ -43,3 +43,21 @@ def test_what_cannot_be_made_again_gets_a_sentence(clusters, extra, sentence):
         run(clusters, *extra)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_where_every_model_tests_no_tested_row_chooses_what_is_tested_again(tmp_path):
+    """Targets by θ̂, look-alikes by θ̂: the same, whatever the margins of the tested rows are."""
+    chosen = []
+    for name in ("as they are", "others"):
+        write_clusters(tmp_path / name)
+        if name == "others":
+            path = tmp_path / name / "data" / "test_margins_50pct.npy"
+            margins = np.load(path)
+            margins[300:] = np.random.default_rng(1).normal(size=margins[300:].shape)
+            np.save(path, margins)
+        rows = ("test.rows=progressive", "source.first_rows=300", "test.blocks=2")
+        (case,) = run(
+            tmp_path, *rows, "robustness.pair=[3,9]", "robustness.n_targets=3", "robustness.metric=influence", name=name
+        ).summary["cases"]
+        chosen.append((case["targets"], {side: near["images"] for side, near in case["near"].items()}))
+    assert chosen[0] == chosen[1]

@@ -1,0 +1,109 @@
+"""LASSO datamodels of all rows, or of every prefix of rows, for tests of each model by what was fitted before it.
+
+Prefix k is the rows before end e_k. The first is fitted as by `fit_lasso`. Each longer one chooses its λ on the rows
+that it has beyond the one before, from a fit of that one's rows which begins with its solution; then all its n rows are
+fitted, at λ·√(n'/n), n' being the rows of the one before. So θ̂ of a prefix depends on no row after it; and a Gram
+matrix of more rows is the sum of those of the blocks, so no row is counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.lasso.solver import Fit, Lasso, Margins, Masks, as_datamodel, count_validation_rows
+from datamodels_inf.lasso.walk import Progress
+from datamodels_inf.masks import PackedMasks
+
+
+def fit_lasso(
+    masks: Masks,
+    margins: Margins,
+    *,
+    n_lambdas: int = 100,
+    lambda_ratio: float = 0.001,
+    validation_rows: int | None = None,
+    patience: int = 3,
+    tolerance: float = 1e-6,
+    memory_gb: float = 7.0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Datamodel:
+    """Fit a datamodel for every column of `margins`, (n_models, n_targets).
+
+    Parameters
+    ----------
+    n_lambdas, lambda_ratio : length of the path, and its end as a share of λ_max.
+    validation_rows : the last rows, which choose λ; by default a fifth of all rows, and at most 20,000.
+    patience : a path ends when the validation error has not improved for so many λ.
+    tolerance : the largest duality gap, as a share of P(0).
+    memory_gb : memory to use, in 10⁹ bytes, besides that of masks, margins and weights.
+    threads : all cores by default.
+    progress : called with steps that add up to the number of targets, from one thread at a time.
+    """
+    (datamodel,) = fit_lasso_prefixes(
+        masks,
+        margins,
+        (len(margins),),
+        n_lambdas=n_lambdas,
+        lambda_ratio=lambda_ratio,
+        validation_rows=validation_rows,
+        patience=patience,
+        tolerance=tolerance,
+        memory_gb=memory_gb,
+        threads=threads,
+        progress=progress,
+    )
+    return datamodel
+
+
+def fit_lasso_prefixes(
+    masks: Masks,
+    margins: Margins,
+    ends: Sequence[int],
+    *,
+    n_lambdas: int = 100,
+    lambda_ratio: float = 0.001,
+    validation_rows: int | None = None,
+    patience: int = 3,
+    tolerance: float = 1e-6,
+    memory_gb: float = 7.0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Datamodel]:
+    """For each end e of `ends`, which rise, the datamodels of the first e rows; later rows are not looked at.
+
+    Parameters
+    ----------
+    ends : such as those of `block_ends`.
+    validation_rows : of the first prefix; by default a fifth of it, and at most 20,000.
+    progress : called with steps that add up to the number of targets times that of prefixes.
+
+    The others are those of `fit_lasso`.
+    """
+    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+    if len(margins) != packed.n_models:
+        raise ValueError(
+            f"`margins` must have shape ({packed.n_models}, n_targets), one row per mask, but it is {margins.shape}."
+        )
+    if len(ends) == 0 or not 0 < ends[-1] <= packed.n_models:
+        raise ValueError(f"`ends` must rise to at most {packed.n_models}, the number of rows, but it is {list(ends)}.")
+    lasso = Lasso(
+        packed.rows(0, ends[-1]),
+        ends=ends,
+        validation_rows=count_validation_rows(ends[0], validation_rows),
+        n_lambdas=n_lambdas,
+        lambda_ratio=lambda_ratio,
+        patience=patience,
+        tolerance=tolerance,
+        memory_gb=memory_gb,
+        threads=threads,
+    )
+    half = None if progress is None else lambda step: progress(0.5 * step)
+    datamodels: list[Datamodel] = []
+    fits: list[Fit] | None = None
+    for k, end in enumerate(lasso.ends):
+        choices = lasso.choose(margins[:end], half, prefix=k, before=fits)
+        fits = lasso.refit(margins[:end], [choice.best for choice in choices], half, prefix=k)
+        datamodels.append(as_datamodel(fits, packed.n_train))
+    return datamodels

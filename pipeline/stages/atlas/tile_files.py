@@ -1,0 +1,90 @@
+"""Tiles in the making: in a folder that outlives a kill, each with its checksum, then linked to the stage's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.progress import progress_bar
+from pipeline.stages.atlas.tiles import tile_name, tile_size
+from pipeline.stages.base import Run
+from pipeline.store.files import file_digest, whole_file
+
+Advance: TypeAlias = Callable[[float], object]
+
+
+@dataclass(frozen=True, eq=False)
+class TileFiles:
+    """The tiles of n_targets.
+
+    names: the files of a tile, the first the one whose presence says that the tile is done. estimate(tile, advance):
+    their arrays, of a range of targets. what: is made, in words.
+    """
+
+    run: Run
+    what: str
+    n_targets: int
+    n_train: int
+    names: tuple[str, ...]
+    estimate: Callable[[range, Advance], Sequence[NDArray[Any]]]
+
+    @property
+    def size(self) -> int:
+        """Targets of a tile."""
+        return tile_size(self.n_train)
+
+    def make(self) -> None:
+        """All tiles into the stage's folder."""
+        unfinished = self.run.unfinished
+        unfinished.mkdir(parents=True, exist_ok=True)
+        starts = range(0, self.n_targets, self.size)
+        kept = sum((unfinished / tile_name(first)).is_file() for first in starts)
+        if kept:
+            self.run.say(f"going on with {self.what} that was stopped: {kept} of {len(starts)} tiles are done")
+        with progress_bar(self.n_targets, "target", self.what.split()[-1], self.run.quiet) as advance:
+            for first in starts:
+                self._tile(range(first, min(first + self.size, self.n_targets)), advance)
+        for name in (name for first in starts for name in self._files(first)):
+            _link(unfinished / name, self.run.out / name)
+
+    def _tile(self, tile: range, advance: Advance) -> None:
+        files = [self.run.unfinished / name for name in self._files(tile.start)]
+        if all(map(self._is_whole, files)):
+            advance(len(tile))
+            return
+        for path, array in zip(files[::-1], self.estimate(tile, advance)[::-1], strict=True):
+            _save(path, array)
+
+    def _files(self, first: int) -> list[str]:
+        return [tile_name(first, name) for name in self.names]
+
+    def _is_whole(self, path: Path) -> bool:
+        if not path.is_file():
+            return False
+        digest = path.with_suffix(".sha256")
+        if digest.is_file() and digest.read_text(encoding="ascii") == file_digest(path):
+            return True
+        self.run.say(f"{path} is damaged (its checksum is another one); its targets are estimated again")
+        return False
+
+
+def _save(path: Path, tile: NDArray[Any]) -> None:
+    with whole_file(path) as temporary:
+        np.save(temporary, tile)
+        digest = file_digest(temporary)
+        path.with_suffix(".sha256").write_text(digest, encoding="ascii")
+
+
+def _link(path: Path, place: Path) -> None:
+    """The same file once more, so that nothing is lost before the stage is complete; where that cannot be, a copy."""
+    try:
+        os.link(path, place)
+    except OSError:
+        shutil.copyfile(path, place)

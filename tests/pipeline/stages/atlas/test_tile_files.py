@@ -1,0 +1,64 @@
+"""Tiles in the making: what is whole is kept, what is damaged is made again, and a tile is done with all its files."""
+
+import numpy as np
+import pytest
+
+from pipeline.stages.atlas.tile_files import TileFiles
+from pipeline.stages.atlas.tiles import tile_name
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """40 targets of 5 images in tiles of 16; which were estimated, and what was said."""
+    monkeypatch.setattr("pipeline.stages.atlas.tiles.TILE_BYTES", 1)
+    estimated, said = [], []
+
+    class Given:
+        unfinished, out, quiet, say = tmp_path / "unfinished", tmp_path / "out", True, said.append
+
+    def estimate(tile, advance):
+        estimated.append((tile.start, tile.stop))
+        return [np.full((2, len(tile), 5), tile.start), np.array([tile.stop])]
+
+    def make():
+        Given.out = tmp_path / f"out-{len(list(tmp_path.iterdir()))}"
+        Given.out.mkdir()
+        TileFiles(Given, "an atlas", 40, 5, ("tile", "more"), estimate).make()
+        return Given.out
+
+    return make, estimated, said, Given.unfinished
+
+
+def test_all_tiles_are_made_once(made):
+    make, estimated, said, _ = made
+    out = make()
+    assert estimated == [(0, 16), (16, 32), (32, 40)]
+    assert not said
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        tile_name(first, name) for first in (0, 16, 32) for name in ("tile", "more")
+    )
+    assert np.load(out / "tile-000032.npy").shape == (2, 8, 5)
+    assert np.load(out / "more-000016.npy").tolist() == [32]
+
+
+@pytest.mark.parametrize("name", ("tile", "more"))
+def test_what_is_damaged_is_made_again_and_what_is_whole_is_not(made, name):
+    make, estimated, said, unfinished = made
+    make()
+    estimated.clear()
+    path = unfinished / tile_name(16, name)
+    path.write_bytes(path.read_bytes()[:-3])
+    out = make()
+    assert estimated == [(16, 32)]
+    assert "going on with an atlas that was stopped: 3 of 3 tiles are done" in said
+    assert f"{path} is damaged (its checksum is another one); its targets are estimated again" in said
+    assert np.load(out / tile_name(16, name)).size
+
+
+def test_a_tile_counts_as_done_when_all_its_files_are_there(made):
+    make, estimated, _, unfinished = made
+    make()
+    estimated.clear()
+    (unfinished / "more-000000.npy").unlink()
+    make()
+    assert estimated == [(0, 16)]
