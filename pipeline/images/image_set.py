@@ -42,8 +42,8 @@ class Labels:
     @classmethod
     def load(cls, path: Path) -> Labels:
         """Read an .npz of train_labels, target_labels and class_names; an image set has them too."""
-        with _readable(path, "set of labels"):
-            train, target, names = _read_arrays(path, LABEL_ARRAYS)
+        with readable(path, "set of labels"):
+            train, target, names = read_arrays(path, LABEL_ARRAYS)
             return cls(train.astype(np.int64), target.astype(np.int64), _names(names))
         raise AssertionError("unreachable")
 
@@ -76,10 +76,17 @@ class ImageSet:
     @classmethod
     def load(cls, path: Path) -> ImageSet:
         """Read what `save` wrote; anything else is a `BadInputError`."""
-        with _readable(path, "image set"):
-            train, train_labels, targets, target_labels, names = _read_arrays(path, ARRAYS)
+        with readable(path, "image set"):
+            train, train_labels, targets, target_labels, names = read_arrays(path, ARRAYS)
             return cls(train, train_labels, targets, target_labels, _names(names))
         raise AssertionError("unreachable")
+
+    def chosen(self, train: NDArray[np.int64], targets: NDArray[np.int64]) -> ImageSet:
+        """Of these training images and targets, in this order."""
+        return ImageSet(
+            self.train[train], self.train_labels[train], self.targets[targets], self.target_labels[targets],
+            self.class_names,
+        )  # fmt: skip
 
     @property
     def labels(self) -> Labels:
@@ -88,7 +95,7 @@ class ImageSet:
 
 
 @contextmanager
-def _readable(path: Path, what: str) -> Iterator[None]:
+def readable(path: Path, what: str) -> Iterator[None]:
     """One sentence for whatever is wrong with a file."""
     try:
         yield
@@ -119,7 +126,7 @@ def load_digits(n_train: int, n_targets: int) -> ImageSet:
             f"but at most {most} can be had with equal classes; lower one of them."
         )
     images = np.rint(digits.images * (255 / 16)).astype(np.uint8)
-    rank = _rank_in_class(labels)
+    rank = rank_in_class(labels)
     train = rank < n_train // DIGIT_CLASSES
     targets = ~train & (rank < (n_train + n_targets) // DIGIT_CLASSES)
     class_names = tuple(str(digit) for digit in range(DIGIT_CLASSES))
@@ -172,7 +179,7 @@ def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> N
         raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
 
 
-def _read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
+def read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
     """The named arrays in order, whatever they hold."""
     with path.open("rb") as handle:  # opened here: np.load leaves a file open that turns out to be damaged
         stored = np.load(handle, allow_pickle=False)
@@ -197,10 +204,10 @@ def _check_digit_count(option: str, count: int) -> None:
         )
 
 
-def _rank_in_class(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def rank_in_class(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many images of the same class stand before each image.
 
-    >>> _rank_in_class(np.array([3, 5, 3, 3, 5])).tolist()
+    >>> rank_in_class(np.array([3, 5, 3, 3, 5])).tolist()
     [0, 0, 1, 2, 1]
     """
     rank = np.empty_like(labels)

@@ -41,6 +41,10 @@ def _no_weights(source: Source) -> bool:
     return False
 
 
+def _not_trained_here(source: Source) -> Path | None:
+    return None
+
+
 @dataclass(frozen=True)
 class SourceKind:
     """One kind of source.
@@ -48,7 +52,7 @@ class SourceKind:
     title: in a few words. settings: those of `[source]` that are of this kind; a setting that no kind claims is of all.
     left_out: which of them do not enter the stage's key as they stand, with the reason. content: what enters instead,
     known before a row is read. bring: puts the rows into the store. problem: what is wrong with `[source]`, or nothing.
-    brings_weights: whether weights come with it.
+    brings_weights: whether weights come with it. trained: the folder that `train` made, if it is one.
     """
 
     name: str
@@ -59,3 +63,4 @@ class SourceKind:
     left_out: Mapping[str, str] = field(default_factory=dict)
     problem: Callable[[Source], str] = _no_problem
     brings_weights: Callable[[Source], bool] = _no_weights
+    trained: Callable[[Source], Path | None] = _not_trained_here

@@ -1,4 +1,4 @@
-"""The embedded set: 12,000 models of scikit-learn's digits, which every installation has."""
+"""Sets that every installation has: 12,000 models of scikit-learn's digits, and the models of the CIFAR-10 study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from pipeline.config import Config, Source
     from pipeline.stages.base import Run
 
-FOLDER = Path(__file__).parents[1] / "embedded" / "digits"
+HOME = Path(__file__).parents[1] / "embedded"
+FOLDER = HOME / "digits"
+
+
+def folder_of(source: Source) -> Path:
+    """The folder of `source.set`."""
+    return HOME / source.set
 
 
 def _problem(source: Source) -> str:
@@ -24,12 +30,21 @@ def _problem(source: Source) -> str:
 
 
 def _content(config: Config) -> dict[str, Any]:
-    return {"embedded": file_digest(FOLDER / "manifest.json")}
+    return {"embedded": file_digest(folder_of(config.source) / "manifest.json")}
 
 
 def _bring(run: Run) -> Arrived:
-    files = trained_files(FOLDER, None)
+    files = trained_files(folder_of(run.config.source), None)
     return Arrived(copy_files(run, files), files.images)
 
 
-SOURCE = SourceKind("embedded", "the set that comes with the package", (), _content, _bring, problem=_problem)
+SOURCE = SourceKind(
+    "embedded",
+    "a set that comes with the package",
+    ("set",),
+    _content,
+    _bring,
+    left_out={"set": "its content enters instead"},
+    problem=_problem,
+    trained=folder_of,
+)

@@ -44,6 +44,11 @@ def _released_files(folder: Path, source: Source) -> Files:
     )
 
 
+def _trained(source: Source) -> Path | None:
+    made = source.folder is not None and (source.folder / "manifest.json").is_file()
+    return source.folder if made else None
+
+
 def _problem(source: Source) -> str:
     return "source.folder must name a folder when source.kind is 'files'" if source.folder is None else ""
 
@@ -74,4 +79,5 @@ SOURCE = SourceKind(
     _bring,
     left_out={"folder": CONTENT, "percent": CONTENT, "images": CONTENT},
     problem=_problem,
+    trained=_trained,
 )

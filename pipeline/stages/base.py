@@ -95,11 +95,16 @@ class Stage(Generic[S]):
         return read_summary(result, self.summary).describe()
 
 
+OF_NO_STAGE = {"train": "a set is known by its content, however it was made"}
+"""Sections that no stage reads, each with the reason."""
+
+
 def all_but(config: Config, left_out: Mapping[str, str]) -> dict[str, Any]:
     """ "section.name" → value, of all settings but those left out by name or with their whole section."""
     kept = {
         f"{section}.{name}": value
         for section, values in config.model_dump(mode="json").items()
+        if section not in OF_NO_STAGE
         for name, value in values.items()
     }
     sections = {name.partition(".")[0] for name in kept}

@@ -5,7 +5,7 @@ LONGEST = (
     "datamodels_inf/test_simulate.py",
     "validity/test_hard_nulls.py",
     "pipeline/report/output/test_page_in_browser.py",
-    "pipeline/commands/test_training_job.py",
+    "pipeline/training/test_made_set.py",
     "pipeline/remote/test_fetch.py",
     "pipeline/commands/test_simulate.py",
     "pipeline/commands/test_train.py",

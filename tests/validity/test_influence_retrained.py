@@ -8,10 +8,12 @@ import torch
 from long_runs import times
 
 from datamodels_inf import Datamodel, PackedMasks, influence_atlas
-from datamodels_inf.training.train import Recipe, draw_masks
-from pipeline.commands.training_job import Job, train_chunk
+from datamodels_inf.training.train import draw_masks
 from pipeline.images.image_set import load_digits
 from pipeline.sources.embedded import FOLDER
+from pipeline.training.inputs import Inputs
+from pipeline.training.job import Job
+from pipeline.training.workers import Batch, train_batch
 
 SEED = 20_241_117
 FRESH = times(3_000, 20_000)
@@ -28,13 +30,13 @@ def shipped():
 @pytest.fixture(scope="module")
 def truth():
     """(difference of means, its standard error), (targets, images), of freshly trained models."""
-    job = json.loads((FOLDER / "manifest.json").read_text())["job"] | {"seed": SEED, "n_models": FRESH}
-    recipe = Recipe(**job.pop("recipe"))
+    job = Job.of_json(json.loads((FOLDER / "manifest.json").read_text())["job"])
+    x = draw_masks(job.n_train, 0, FRESH, seed=SEED, proportion=0.5, law=job.law)
+    inputs = Inputs.of_pixels(load_digits(job.n_train, job.n_targets))
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    y = train_chunk(Job(recipe=recipe, **job), load_digits(job["n_train"], job["n_targets"]), 0, FRESH).astype(float)
+    y = train_batch(inputs, job.recipe, Batch.of(0, SEED, 0, x)).astype(float)
     torch.set_num_threads(before)
-    x = draw_masks(job["n_train"], 0, FRESH, seed=SEED, proportion=0.5, law=job["law"])
     (a, mean_a, var_a), (b, mean_b, var_b) = moments(x, y), moments(~x, y)
     return mean_a - mean_b, np.sqrt(var_a / a + var_b / b)
 

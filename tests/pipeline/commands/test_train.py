@@ -105,8 +105,8 @@ def test_masks_of_a_cifar10_training_pass_the_check(tmp_path, law):
 
 @pytest.mark.parametrize(("arguments", "part"), [
     (("--train", 45), "--train 45 cannot be split evenly"),
-    (("--hidden", 0), "--hidden must be"),
-    (("--learning-rate", -1), "--learning-rate must be"),
+    (("--hidden", 0), "Invalid value for '--hidden'"),
+    (("--learning-rate", -1), "train.learning_rate = -1.0: input should be greater than 0"),
     (("--proportion", 1.5), "--proportion 1.5 must lie strictly between 0 and 1"),
     (("--dataset", "cifar10"), "needs --images"),
     (("--images", "x"), "--images is for CIFAR-10"),

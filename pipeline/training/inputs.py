@@ -1,0 +1,75 @@
+"""What models are trained and judged on: pixels, or features that were made once and are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.images.image_set import ImageSet, Labels, as_float, read_arrays, readable
+from pipeline.store.files import save_arrays
+
+FEATURE_FILE = "features.npz"
+FEATURE_ARRAYS = ("train", "targets", "train_numbers", "target_numbers")
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Numbers of training images and targets, (n, features) or (n, H, W[, channels]) float32, with their labels."""
+
+    train: NDArray[np.float32]
+    targets: NDArray[np.float32]
+    labels: Labels
+
+    @classmethod
+    def of_pixels(cls, images: ImageSet) -> Inputs:
+        """`as_float` of the images."""
+        return cls(as_float(images.train), as_float(images.targets), images.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of a set's images in float16, with labels and, of CIFAR-10, which of its images they are.
+
+    train_numbers and target_numbers are positions in its training and test set in their default order; empty where the
+    images are of another set.
+    """
+
+    train: NDArray[np.float16]
+    targets: NDArray[np.float16]
+    labels: Labels
+    train_numbers: NDArray[np.int64]
+    target_numbers: NDArray[np.int64]
+
+    def save(self, path: Path) -> None:
+        """Write an .npz that `load` and `Labels.load` read."""
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in FEATURE_ARRAYS}
+        arrays |= {name: np.asarray(value) for name, value in vars(self.labels).items()}
+        save_arrays(path, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Features:
+        """Read what `save` wrote; anything else is a `BadInputError`."""
+        labels = Labels.load(path)
+        with readable(path, "set of features"):
+            train, targets, train_numbers, target_numbers = read_arrays(path, FEATURE_ARRAYS)
+            for array, count in ((train, labels.train_labels), (targets, labels.target_labels)):
+                if array.dtype != np.float16 or array.ndim != 2 or len(array) != len(count):
+                    raise ValueError("its features are not float16, a row for each label")
+            return cls(train, targets, labels, train_numbers, target_numbers)
+        raise AssertionError("unreachable")
+
+    @property
+    def inputs(self) -> Inputs:
+        """What models see."""
+        return Inputs(self.train.astype(np.float32), self.targets.astype(np.float32), self.labels)
+
+
+def images_digest(images: ImageSet) -> str:
+    """Of all pixels and labels, so that work on other images is not taken for a job's."""
+    arrays = (images.train, images.train_labels, images.targets, images.target_labels)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()

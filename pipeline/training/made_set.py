@@ -1,0 +1,172 @@
+"""The source folder that `datamodels-inf train` makes of models trained here.
+
+    masks.npy      bits, (n_models, ⌈n_train/8⌉) uint8, as numpy.packbits gives them
+    margins.npy    float16, (n_models, n_targets); or int8 (int16), whole multiples of the job's margin_step
+    images.npz     training and target images, labels, class names
+    features.npz   what models saw, where that is not pixels, with labels and the images' places in CIFAR-10
+    manifest.json  seed, recipe, versions, checksums
+
+A finished chunk of models is kept in `.parts`; a killed run goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from datamodels_inf.masks import pack_rows
+from datamodels_inf.training.train import draw_masks
+from pipeline.errors import BadInputError
+from pipeline.images.image_set import ImageSet
+from pipeline.progress import progress_bar
+from pipeline.sources.trained import FORMAT
+from pipeline.store.files import file_digest, make_folder, whole_file
+from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
+from pipeline.training.job import Job
+from pipeline.training.workers import Batch, train_batches
+
+CHUNK = 512
+
+
+def train_source(
+    job: Job,
+    images: ImageSet,
+    out: Path,
+    workers: int,
+    quiet: bool,
+    make_features: Callable[[], Features] | None = None,
+) -> Path:
+    """Make the source folder `out`, or go on with it; a folder of another job is left alone.
+
+    make_features: for a job with features, asked once; what it gives is kept with the parts.
+    """
+    parts = out / ".parts"
+    if (out / "manifest.json").is_file():
+        _check_same(out / "manifest.json", job, "holds a set made with other settings")
+        _check_whole(out)
+        return out
+    make_folder(out, "--out")
+    _claim(parts, job)
+    with FileLock(parts / "lock"):
+        if not (out / "manifest.json").is_file():  # Else another process made it while this one waited.
+            features = None if make_features is None else _kept_features(parts, make_features)
+            inputs = Inputs.of_pixels(images) if features is None else features.inputs
+            _train_missing(job, inputs, parts, workers, quiet)
+            _assemble(job, images, features, parts, out)
+    shutil.rmtree(parts, ignore_errors=True)
+    return out
+
+
+def _kept_features(parts: Path, make_features: Callable[[], Features]) -> Features:
+    path = parts / FEATURE_FILE
+    if not path.is_file():
+        make_features().save(path)
+    return Features.load(path)
+
+
+def _train_missing(job: Job, inputs: Inputs, parts: Path, workers: int, quiet: bool) -> None:
+    missing = [start for start in range(0, job.n_models, CHUNK) if not _part(parts, start).is_file()]
+    batches = (Batch.of(start, job.seed, start, _masks(job, start)) for start in missing)
+    with progress_bar(job.n_models, "model", f"train {job.dataset}", quiet) as advance:
+        advance(job.n_models - sum(min(CHUNK, job.n_models - start) for start in missing))
+        for start, margins in train_batches(inputs, job.recipe, batches, workers):
+            with whole_file(_part(parts, start)) as temporary:
+                np.save(temporary, kept_margins(job, margins))
+            advance(len(margins))
+
+
+def kept_margins(job: Job, margins: NDArray[np.float32]) -> NDArray[Any]:
+    """Margins as a set of this job keeps them: float16, or multiples of its margin_step."""
+    if job.margin_step is not None:
+        multiples = np.rint(margins / job.margin_step)
+        if np.abs(multiples).max() > np.iinfo(np.int16).max:
+            raise BadInputError(f"margins are too large for train.margin_step = {job.margin_step}; raise it.")
+        return np.asarray(multiples, np.int16)
+    with np.errstate(over="ignore"):
+        half = margins.astype(np.float16)
+    if not np.isfinite(half).all():
+        raise BadInputError("the training diverged: margins are infinite or NaN; lower --learning-rate.")
+    return half
+
+
+def _masks(job: Job, start: int) -> NDArray[np.bool_]:
+    stop = min(start + CHUNK, job.n_models)
+    return draw_masks(job.n_train, start, stop, seed=job.seed, proportion=job.proportion, law=job.law)
+
+
+def _part(parts: Path, start: int) -> Path:
+    return parts / f"{start:09d}.npy"
+
+
+def _claim(parts: Path, job: Job) -> None:
+    """Note whose parts these are; refuse those of another job."""
+    note = parts / "job.json"
+    if note.is_file():
+        _check_same(note, job, "holds unfinished work with other settings")
+        return
+    if any(path.name != ".parts" for path in parts.parent.iterdir()):
+        raise BadInputError(f"--out {parts.parent} is not empty and was not made by this command; name another folder.")
+    parts.mkdir(exist_ok=True)
+    with whole_file(note) as temporary:
+        temporary.write_text(json.dumps({"job": job.as_json()}), encoding="utf-8")
+
+
+def _check_same(path: Path, job: Job, problem: str) -> None:
+    try:
+        found = Job.of_json(json.loads(path.read_text(encoding="utf-8"))["job"])
+    except (ValueError, KeyError, TypeError):
+        found = None
+    if found != job:
+        raise BadInputError(f"{path.parent} {problem}; give --out another folder.")
+
+
+def _check_whole(out: Path) -> None:
+    digests = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["sha256"]
+    for name, digest in digests.items():
+        if not (out / name).is_file() or file_digest(out / name) != digest:
+            raise BadInputError(f"{out / name} is missing or damaged; delete {out} and make the set again.")
+
+
+def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path, out: Path) -> None:
+    """The source's files; the manifest comes last, so that a folder that has one is complete."""
+    starts = range(0, job.n_models, CHUNK)
+    margins = np.concatenate([_load_part(_part(parts, start)) for start in starts])
+    if margins.dtype == np.int16 and np.abs(margins).max() <= np.iinfo(np.int8).max:
+        margins = margins.astype(np.int8)
+    bits = np.concatenate([pack_rows(_masks(job, start)) for start in starts])
+    for name, array in (("margins.npy", margins), ("masks.npy", bits)):
+        with whole_file(out / name) as temporary:
+            np.save(temporary, array)
+    images.save(out / "images.npz")
+    if features is not None:
+        features.save(out / FEATURE_FILE)
+    names = ("masks.npy", "margins.npy", "images.npz", *(() if features is None else (FEATURE_FILE,)))
+    manifest: dict[str, Any] = {
+        "format": FORMAT,
+        "job": job.as_json(),
+        "threads_per_model": 1,
+        "versions": {
+            "python": platform.python_version(),
+            **{p: version(p) for p in ("numpy", "torch", "scikit-learn")},
+        },
+        "sha256": {name: file_digest(out / name) for name in names},
+    }
+    with whole_file(out / "manifest.json") as temporary:
+        temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _load_part(path: Path) -> NDArray[Any]:
+    try:
+        part: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise BadInputError(f"{path} is damaged; delete it and run the command again.") from error
+    return part

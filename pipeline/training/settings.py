@@ -1,0 +1,56 @@
+"""The section `[train]`: which models `datamodels-inf train` trains, on what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from datamodels_inf.training import NETWORKS
+from pipeline.section import Count, Number, Section
+
+if TYPE_CHECKING:
+    NetworkName: TypeAlias = str
+else:
+    NetworkName = Literal[tuple(NETWORKS)]
+
+
+class Train(Section):
+    """Settings of how a model is trained that are not given are those of the data set's own recipe.
+
+    balanced: as many training images of each class, and as many targets, but of_target_class of target_class. features:
+    "patches" are made without labels, from images beyond those of the set.
+    """
+
+    dataset: Literal["digits", "cifar10"] = "digits"
+    images: Path | None = None
+    n_train: Annotated[int, Field(ge=2, strict=True)] = 400
+    n_targets: Count = 120
+    balanced: bool = False
+    target_class: str | None = None
+    of_target_class: Count | None = None
+    features: Literal["pixels", "patches"] = "pixels"
+    n_models: Count = 12_000
+    architecture: NetworkName | None = None
+    hidden: Count | None = None
+    steps: Count | None = None
+    learning_rate: Annotated[float, Field(gt=0)] | None = None
+    weight_decay: Annotated[float, Field(ge=0)] | None = None
+    decay: Literal["loss", "weights"] | None = None
+    last_layer: Literal["he", "zero"] | None = None
+    batch_size: Count | None = None
+    proportion: float = 0.5
+    law: Literal["fixed-size", "bernoulli"] = "fixed-size"
+    margin_step: Annotated[float, Field(gt=0)] | None = None
+    seed: Number = 0
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Train:
+        if (self.target_class is None) != (self.of_target_class is None):
+            raise ValueError("train.target_class and train.of_target_class must both be given, or neither")
+        if self.target_class is not None and not self.balanced:
+            raise ValueError("train.target_class is for train.balanced = true")
+        if self.dataset == "digits" and (self.balanced or self.features != "pixels"):
+            raise ValueError("train.balanced and train.features are for train.dataset 'cifar10'")
+        return self
