@@ -10,8 +10,8 @@ from pipeline.section import Count, Number, Section
 
 
 class Verify(Section):
-    """Findings by number or the first `top`, or a pair on a target: their two images forced in and out of `models` fresh
-    models. fresh: how many fresh models on fresh masks all findings, as many other pairs and the atlas are held against.
+    """Findings by number or the first `top`, or a pair on a target: their two images are forced in and out of `models`
+    fresh models. fresh: how many models on fresh masks all findings, as many other pairs and the atlas are held against.
     """
 
     top: Number = 0

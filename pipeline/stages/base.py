@@ -95,8 +95,11 @@ class Stage(Generic[S]):
         return read_summary(result, self.summary).describe()
 
 
-OF_NO_STAGE = {"train": "a set is known by its content, however it was made"}
-"""Sections that no stage reads, each with the reason."""
+APART = {
+    "train": "a set is known by its content, however it was made",
+    "verify": "only the stages that train fresh models read it, and they add what they read",
+}
+"""Sections that do not enter keys by themselves, each with the reason."""
 
 
 def all_but(config: Config, left_out: Mapping[str, str]) -> dict[str, Any]:
@@ -104,7 +107,7 @@ def all_but(config: Config, left_out: Mapping[str, str]) -> dict[str, Any]:
     kept = {
         f"{section}.{name}": value
         for section, values in config.model_dump(mode="json").items()
-        if section not in OF_NO_STAGE
+        if section not in APART
         for name, value in values.items()
     }
     sections = {name.partition(".")[0] for name in kept}
