@@ -25,6 +25,9 @@ from datamodels_inf.neighbours.neighbours import pixel_vectors
 from datamodels_inf.power import paired_power, swap_power, unpaired_win_probability
 from datamodels_inf.prediction.mixture import ScaleMixture
 from datamodels_inf.row_planning import rows_by_method
+from datamodels_inf.training.patch_features import learn_patch_features
+from datamodels_inf.training.train import draw_masks, train_margins
+from pipeline.commands.train import UNLABELLED, train_from_settings
 from pipeline.config import Config, load_config
 from pipeline.findings import Family, counts_by_correction
 from pipeline.images.image_set import ImageSet, Labels
@@ -33,6 +36,7 @@ from pipeline.sources.embedded import HOME
 from pipeline.stages.prior.files import read_prior
 from pipeline.store.cache import Result
 from pipeline.training.inputs import Features
+from pipeline.training.trained_set import TrainedSet
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +47,7 @@ ALL_METHODS = "test.method=[" + ", ".join(f'"{name}"' for name in METHODS) + "]"
 WAYS = {"held-out": "test.rows=held-out", "progressive": "test.rows=progressive"}
 DESIGNS = {
     "the paper's": (),
-    "top": ("test.design=top", "test.repeats=20", "test.k=5"),
+    "top": ("test.design=top",),
 }
 ALPHA = 0.2
 COLOURS = {"swap": "#8a8f98", "swap-exact": "#b58900", "paired": "#2a78d6", "contrast": "#c0392b"}
@@ -63,6 +67,50 @@ def tests_of(result: Result) -> dict[str, NDArray[Any]]:
     """The columns of a test stage."""
     table = parquet.read_table(result.folder / "tests.parquet")
     return {name: np.asarray(table[name].to_pylist()) for name in table.column_names if not name.startswith("members")}
+
+
+# Before anything of the study was looked at: how many models.
+
+
+PILOT = 78, 10_240
+"""Seed and number of models of the pilot."""
+
+
+def sizing(store: Path) -> Iterator[str]:
+    """What is to be expected of N models, by a pilot of another seed that is used for nothing else."""
+    seed, count = PILOT
+    folder = store / "trained" / "cifar10-pilot"
+    train = load_config(STUDY, [f"train.seed={seed}", f"train.n_models={count}"]).train
+    for _ in train_from_settings(train, folder, store, None, False, lambda line: None):
+        pass
+    files = ("source.kind=files", f"source.folder={folder}", "source.set=", f"source.fit_rows={count // 2}")
+    strengths, sigma = law_of_effects(configuration(WAYS["held-out"], *files), store)
+    largest = np.sort(strengths)[::-1]
+    yield f"Residual standard deviation {sigma:.2f}; the largest of 2000 effects, in these: {largest[:3].round(2).tolist()}"
+    yield ""
+    yield "| models in all | tested | " + " | ".join(METHODS) + " |"
+    yield f"|{'---|' * (2 + len(METHODS))}"
+    for n in (8_000, 16_000, 24_000, 31_000, 40_000, 60_000):
+        rows = rows_by_method("held-out", n, train.n_train)
+        expected = expected_findings(strengths, rows)
+        yield f"| {n:,} | {rows['swap']:,} | " + " | ".join(f"{expected[name]:.1f}" for name in METHODS) + " |"
+
+
+def accuracy(store: Path) -> Iterator[str]:
+    """Of the first 64 models on all test images, whose features are made again."""
+    trained = TrainedSet.of(configuration(), "this part")
+    job, inputs = trained.job, trained.inputs()
+    images = ImageSet.load(store / "images" / "cifar10.npz")
+    learned = learn_patch_features(images.train[-UNLABELLED:], recipe=job.features, seed=job.seed)
+    masks = draw_masks(job.n_train, 0, 64, seed=job.seed, proportion=job.proportion, law=job.law)
+    margins = train_margins(
+        inputs.train, inputs.labels.train_labels, learned.of(images.targets), images.target_labels, masks,
+        first=0, recipe=job.recipe, seed=job.seed, n_classes=len(images.class_names),
+    )  # fmt: skip
+    right = (margins > 0).mean(axis=1)
+    yield f"- {right.mean():.1%} of the 10,000 test images are right (single models {right.min():.1%} to {right.max():.1%})"
+    dog = images.target_labels == images.class_names.index("dog")
+    yield f"- of the dogs {(margins[:, dog] > 0).mean():.1%}"
 
 
 # How many findings: by design, rows, method and correction.
@@ -94,7 +142,9 @@ def quality(store: Path) -> Iterator[str]:
             f"{np.quantile(r2, 0.9):.2f}), median Spearman {fit['spearman_median']:.3f}, "
             f"median nonzero weights {fit['n_nonzero_median']:,.0f}"
         )
-        found = made(configuration(rows, "fit.targets=all", "atlas.targets=all", "atlas.family=all"), store, "influence")
+        found = made(
+            configuration(rows, "fit.targets=all", "atlas.targets=all", "atlas.family=all"), store, "influence"
+        )
         said = found.summary
         yield (
             f"- {way}, single images: {said['n_found']:,} of {said['n_tests']:,} influences are findings (one family); "
@@ -271,6 +321,8 @@ def _draw_growth(counts: Sequence[int], measured: dict[int, dict[str, int]], str
 
 
 PARTS: dict[str, Callable[[Path], Iterator[str]]] = {
+    "sizing": sizing,
+    "accuracy": accuracy,
     "quality": quality,
     "findings": findings,
     "nearness": nearness,

@@ -1,0 +1,92 @@
+"""The models of the CIFAR-10 study are what they say: they can be trained again from what ships, and are whole."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from datamodels_inf import check_exchangeable
+from datamodels_inf.masks import PackedMasks
+from datamodels_inf.training.train import draw_masks
+from pipeline.config import load_config
+from pipeline.sources.embedded import HOME
+from pipeline.store.files import file_digest
+from pipeline.training.inputs import Features
+from pipeline.training.trained_set import TrainedSet
+from pipeline.training.workers import Batch, train_batch
+
+STUDY = HOME / "cifar10-study"
+LARGEST = 12_000_000
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return TrainedSet.of(load_config("cifar10-study", []), "this test")
+
+
+@pytest.fixture(scope="module")
+def margins(trained):
+    with np.load(STUDY / "margins.npz") as arrays:
+        return arrays["multiples"].T * trained.job.margin_step
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("start", (0, 15_360, 30_992))
+def test_some_models_trained_again_have_the_margins_that_ship(one_thread, trained, margins, start):
+    """From features, no image is needed; margins are kept in steps, so that they agree to half a step."""
+    job = trained.job
+    masks = draw_masks(job.n_train, start, start + 8, seed=job.seed, proportion=job.proportion, law=job.law)
+    bits = np.load(STUDY / "masks.npy")[start : start + 8]
+    np.testing.assert_array_equal(PackedMasks(bits, job.n_train).to_bool(), masks)
+    again = train_batch(trained.inputs(), job.recipe, Batch.of(0, job.seed, start, masks))
+    # Another processor may round sums differently.
+    np.testing.assert_allclose(again, margins[start : start + 8], atol=job.margin_step / 2 + 0.02)
+    assert np.std(again - margins[start : start + 8]) == pytest.approx(job.margin_step / 12**0.5, rel=0.1)
+
+
+def test_the_set_is_what_the_study_asks_for(trained, margins):
+    job, features = trained.job, Features.load(STUDY / "features.npz")
+    assert job == TrainedSet.of(load_config("cifar10-study", []), "this test").job
+    assert margins.shape == (job.n_models, job.n_targets) and job.n_models >= 20_000
+    labels = features.labels
+    counts = np.bincount(labels.train_labels, minlength=10)
+    assert len(set(counts.tolist())) == 1 and counts.sum() == job.n_train
+    dog = labels.class_names.index("dog")
+    targets = np.bincount(labels.target_labels, minlength=10)
+    assert targets[dog] >= 100 and targets.min() >= 10 and targets.sum() >= 200
+    assert len(np.unique(features.train_numbers)) == job.n_train and features.train_numbers.max() < 40_000
+
+
+def test_what_ships_is_whole_small_and_without_images():
+    manifest = json.loads((STUDY / "manifest.json").read_text())
+    files = {path.name: path for path in STUDY.iterdir()}
+    assert set(files) == {"manifest.json", *manifest["sha256"]}
+    assert "images.npz" not in files
+    for name, digest in manifest["sha256"].items():
+        assert file_digest(files[name]) == digest
+    assert sum(path.stat().st_size for path in files.values()) <= LARGEST
+
+
+def test_the_job_is_that_of_the_configuration(trained):
+    """Whoever runs `train --config cifar10-study` makes this very set."""
+    train, job = load_config("cifar10-study", []).train, trained.job
+    assert (job.dataset, job.n_models, job.seed, job.margin_step) == (
+        train.dataset, train.n_models, train.seed, train.margin_step,
+    )  # fmt: skip
+    for name in ("architecture", "hidden", "steps", "learning_rate", "weight_decay", "decay", "last_layer"):
+        assert getattr(job.recipe, name) == getattr(train, name)
+
+
+def test_its_masks_pass_the_check(trained):
+    masks = PackedMasks(np.load(STUDY / "masks.npy"), trained.job.n_train)
+    labels = Features.load(STUDY / "features.npz").labels.train_labels
+    report = check_exchangeable(masks[-4000:], labels=labels, fit_masks=masks[:5000])
+    assert (report.law, report.reasons) == ("fixed-size", ())
