@@ -11,7 +11,8 @@ from pipeline.section import Count, Number, Section
 
 class Verify(Section):
     """Findings by number or the first `top`, or a pair on a target: their two images are forced in and out of `models`
-    fresh models. fresh: how many models on fresh masks all findings, as many other pairs and the atlas are held against.
+    fresh models. fresh: so many models on fresh masks are what all findings, as many others and the atlas are held
+    against.
     """
 
     top: Number = 0
