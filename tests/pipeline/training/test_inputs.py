@@ -5,20 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_cifar10 import refusal
+from small_features import FEATURES, LABELS
 
 from pipeline.images.image_set import ImageSet, Labels, as_float
 from pipeline.store.files import save_arrays
 from pipeline.training.inputs import FEATURE_ARRAYS, Features, Inputs, images_digest
-
-RNG = np.random.default_rng(0)
-LABELS = Labels(np.arange(6) % 3, np.arange(4) % 3, ("cat", "dog", "eel"))
-FEATURES = Features(
-    RNG.standard_normal((6, 5)).astype(np.float16),
-    RNG.standard_normal((4, 5)).astype(np.float16),
-    LABELS,
-    np.array([3, 1, 4, 15, 9, 2]),
-    np.array([6, 5, 3, 7]),
-)
 
 
 def small_images(**changes):
