@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.errors import BadInputError, StoppedEarly
-from pipeline.options import OneOf, common_options, config_options, methods, result_options, train_options, with_options
+from pipeline.options import (
+    HeadedCommand,
+    OneOf,
+    common_options,
+    config_options,
+    methods,
+    result_options,
+    train_options,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from pipeline.commands.estimated import Estimated
@@ -286,7 +295,7 @@ def plan(**options: Any) -> None:
         click.echo(line)
 
 
-@cli.command()
+@cli.command(cls=HeadedCommand)
 @with_options(train_options)
 def train(
     config_name: str | None, overrides: tuple[str, ...], out: Path | None, store: Path, workers: int | None,
@@ -294,18 +303,16 @@ def train(
 ) -> None:  # fmt: skip
     """Train many small models on random subsets and keep their masks and margins as a source folder.
 
-    What is trained says the section [train] of the configuration; options go before it. The folder is used by
-    `run --set source.kind=files --set source.folder=DIR`. A killed run goes on where it stopped.
+    What is trained is said by the section [train] of the configuration; options go before it. The folder is used by
+    `run --set source.kind=files --set source.folder=DIR`. A killed training goes on where it stopped.
     """
-    from pipeline.commands.train import train_from_settings
-    from pipeline.config import load_config
+    from pipeline.commands.train import train_from_settings, train_settings
 
+    settings = train_settings(config_name, overrides, options)
     if out is None:
         if config_name is None:
             raise BadInputError("name the folder to make: --out DIR.")
         out = store / "trained" / Path(config_name).stem
-    given = tuple(f"train.{name}={value}" for name, value in options.items() if value is not None)
-    settings = load_config(config_name or "digits", (*overrides, *given)).train
     say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
     for line in train_from_settings(settings, out, store, workers, quiet, say):
         click.echo(line)

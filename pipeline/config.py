@@ -322,11 +322,12 @@ def to_toml(config: Config) -> str:
     """The effective configuration, as TOML that reads back to the same; settings that are unset are left out."""
     lines: list[str] = []
     for section, values in config.model_dump(mode="json").items():
-        lines += [f"[{section}]", *(f"{k} = {_literal(v)}" for k, v in values.items() if v is not None), ""]
+        lines += [f"[{section}]", *(f"{k} = {literal(v)}" for k, v in values.items() if v is not None), ""]
     return "\n".join(lines)
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
+    """A setting as TOML writes it, also in a `section.key=value` override."""
     import json
 
     return json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form.

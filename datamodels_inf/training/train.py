@@ -35,8 +35,9 @@ LastLayer = Literal["he", "zero"]
 
 _MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
 _MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
-_BLOCK_FLOATS = 2**22  # images of one block, 16 MB at most: they should stay in the processor's cache
-_TILE = 2048  # images of a subset that a block is made for; of a larger subset, a tile after the other is seen
+_BLOCK_FLOATS = 2**20  # numbers of the images that a block sees at a time, 4 MB: they should stay in the cache
+_TILE = 2048  # images of each model that a block is made for; a larger subset is seen tile by tile
+_LEAST_TILE = 256  # shorter matrix products are slower than the cache is small
 _SHOWN_AT_ONCE = 1024  # images whose features are made together
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 
@@ -195,7 +196,7 @@ class _Job:
     @property
     def tile(self) -> int:
         """Images of each model that are worked on at a time."""
-        return max(256, _BLOCK_FLOATS // (self.block * math.prod(self.inputs.shape[1:])))
+        return max(_LEAST_TILE, _BLOCK_FLOATS // (self.block * math.prod(self.inputs.shape[1:])))
 
 
 def _train_block(
@@ -271,10 +272,10 @@ def _capacity(recipe: Recipe, mask: NDArray[np.bool_]) -> int:
 
 
 def _block_size(recipe: Recipe, images: NDArray[np.float32]) -> int:
-    """Models in a block: a power of two that the recipe and the size of `images` settle."""
+    """Models in a block: a power of two that the recipe and the size of `images` settle, whatever the masks are."""
     if NETWORKS[recipe.architecture].alone:
         return 1
-    n_floats = min(len(images), 2 * _TILE) * math.prod(images.shape[1:])
+    n_floats = min(len(images), 2 * _TILE) * math.prod(images.shape[1:])  # a subset is about half of the images
     return min(_MAX_BLOCK, 1 << (max(1, _BLOCK_FLOATS // n_floats).bit_length() - 1))
 
 

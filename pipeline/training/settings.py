@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from datamodels_inf.training import NETWORKS
-from pipeline.section import Count, Number, Section
+from pipeline.section import Count, Section
 
 if TYPE_CHECKING:
     NetworkName: TypeAlias = str
@@ -19,8 +19,9 @@ else:
 class Train(Section):
     """Settings of how a model is trained that are not given are those of the data set's own recipe.
 
-    balanced: as many training images of each class, and as many targets, but of_target_class of target_class. features:
-    "patches" are made without labels, from images beyond those of the set.
+    balanced: from the whole of CIFAR-10, as many training images of each class, and as many targets, but
+    of_target_class of target_class; else the first images. features: "patches" are learned without labels, from images
+    beyond those of the set. margin_step: margins are kept as whole multiples of it.
     """
 
     dataset: Literal["digits", "cifar10"] = "digits"
@@ -42,8 +43,8 @@ class Train(Section):
     batch_size: Count | None = None
     proportion: float = 0.5
     law: Literal["fixed-size", "bernoulli"] = "fixed-size"
-    margin_step: Annotated[float, Field(gt=0)] | None = None
-    seed: Number = 0
+    margin_step: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Train:
@@ -53,4 +54,6 @@ class Train(Section):
             raise ValueError("train.target_class is for train.balanced = true")
         if self.dataset == "digits" and (self.balanced or self.features != "pixels"):
             raise ValueError("train.balanced and train.features are for train.dataset 'cifar10'")
+        if self.features == "patches" and not self.balanced:
+            raise ValueError("train.features 'patches' is for train.balanced = true, which leaves images to learn from")
         return self

@@ -1,7 +1,4 @@
-"""Batches of models, trained by processes of one thread each, so that margins do not depend on cores or order.
-
-What is asked for is one batch or many; results come as they are finished.
-"""
+"""Batches of models, trained by processes of one thread each, so that margins do not depend on cores or order."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -48,31 +45,29 @@ class Batch:
 def train_batches(
     inputs: Inputs, recipe: Recipe, batches: Iterable[Batch], workers: int
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """(key, margins) of each batch, in the order in which they are finished."""
+    """(key, margins) of each batch, in the order in which they are finished.
+
+    `batches` is asked for more only as some are finished. Whoever stops early leaves workers with the batch that they
+    are at; they end with it.
+    """
     left = iter(batches)
     first = list(islice(left, IN_FLIGHT * workers))
     if not first:
         return
     # Spawned, since torch's threads do not survive a fork; each process gets the inputs once.
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         min(workers, len(first)), get_context("spawn"), initializer=_start_worker, initargs=(inputs, recipe)
-    ) as pool:
+    )
+    try:
         with _interrupts_ignored():  # Workers inherit it: a Ctrl-C is the parent's to answer.
             under_way = {pool.submit(_train_in_worker, batch): batch.key for batch in first}
-        try:
-            while under_way:
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                under_way |= {pool.submit(_train_in_worker, batch): batch.key for batch in islice(left, len(done))}
-                yield from _results(under_way, done)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _results(
-    under_way: dict[Future[NDArray[np.float32]], int], done: Iterable[Future[NDArray[np.float32]]]
-) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    for future in done:
-        yield under_way.pop(future), future.result()
+        while under_way:
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            finished = [(under_way.pop(future), future) for future in done]
+            under_way |= {pool.submit(_train_in_worker, batch): batch.key for batch in islice(left, len(done))}
+            yield from ((key, future.result()) for key, future in finished)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def train_batch(inputs: Inputs, recipe: Recipe, batch: Batch) -> NDArray[np.float32]:

@@ -1,0 +1,99 @@
+"""A set that can be trained on: what its content depends on, its inputs, and seeds that nobody else has."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from command_here import ok
+from small_cifar10 import refusal
+from small_features import FEATURES
+
+from datamodels_inf.training.patch_features import PatchRecipe
+from pipeline.config import load_config
+from pipeline.images.image_set import as_float, load_digits
+from pipeline.training.trained_set import TrainedSet
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    size = ("--train", 20, "--targets", 10, "--models", 6, "--steps", 2, "--hidden", 2)
+    ok(folder, "train", "--out", "set", *size, "--workers", 1, "--quiet")
+    return folder / "set"
+
+
+SPLIT = ("source.fit_rows=3", "source.held_out_rows=3")
+
+
+def of_folder(folder):
+    return TrainedSet.of(load_config("digits", ["source.kind=files", f"source.folder={folder}", *SPLIT]), "verify")
+
+
+def test_it_says_how_its_models_were_trained_and_what_they_saw(made):
+    found = of_folder(made)
+    assert (found.job.n_models, found.job.recipe.hidden) == (6, 2)
+    np.testing.assert_array_equal(found.inputs().train, as_float(load_digits(20, 10).train))
+
+
+def test_the_embedded_set_is_one():
+    found = TrainedSet.of(load_config("digits", []), "verify")
+    assert (found.job.n_train, found.job.n_models) == (400, 12_000)
+    assert found.inputs().train.shape == (400, 8, 8)
+
+
+def test_content_changes_with_the_job_and_the_inputs_but_not_with_the_number_of_models(made, tmp_path):
+    found = of_folder(made)
+    before = found.content
+    json.dumps(before)
+    for same in ({"n_models": 9}, {"margin_step": 0.1}):
+        assert replace(found, job=replace(found.job, **same)).content == before
+    for other in (
+        {"seed": 1},
+        {"law": "bernoulli"},
+        {"recipe": replace(found.job.recipe, steps=3)},
+        {"proportion": 0.4},
+    ):
+        assert replace(found, job=replace(found.job, **other)).content != before
+    (tmp_path / "images.npz").write_bytes(found.inputs_file.read_bytes() + b" ")
+    assert replace(found, inputs_file=tmp_path / "images.npz").content != before
+
+
+def test_a_set_with_features_shows_models_these(made, tmp_path):
+    manifest = json.loads((made / "manifest.json").read_text())
+    job = replace(of_folder(made).job, features=PatchRecipe())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"job": job.as_json()}))
+    found = of_folder(tmp_path)
+    assert found.job == job
+    assert "features.npz does not exist; the set is not complete" in refusal(lambda: found.content)
+    FEATURES.save(tmp_path / "features.npz")
+    np.testing.assert_array_equal(found.inputs().train, FEATURES.train)
+    assert set(found.content) == {"job", "inputs"}
+
+
+def test_fresh_seeds_differ_by_purpose_and_seed(made):
+    found = of_folder(made)
+    other = replace(found, job=replace(found.job, seed=1))
+    seeds = [
+        each.fresh_seed(purpose, seed)
+        for each in (found, other)
+        for purpose in ("forced", "fresh")
+        for seed in (0, 1, 11)
+    ]
+    assert len({*seeds, found.job.seed, other.job.seed}) == 14
+    assert all(0 <= seed < 2**64 for seed in seeds)
+    assert found.fresh_seed("forced", 0) == seeds[0]
+
+
+def test_a_source_that_was_not_trained_here_is_refused(tmp_path):
+    np.save(tmp_path / "masks.npy", np.eye(6, 4) > 0)
+    np.save(tmp_path / "margins.npy", np.zeros((6, 2), np.float16))
+    sentence = refusal(of_folder, tmp_path)
+    assert sentence.startswith("verify trains more models like those of the source")
+
+
+@pytest.mark.parametrize("change", ({"job": {"n_train": 3}}, {"job": None}), ids=("other keys", "nothing"))
+def test_a_manifest_that_does_not_say_how_is_refused(made, tmp_path, change):
+    manifest = json.loads((made / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | change))
+    assert "does not say how its models were trained" in refusal(of_folder, tmp_path)
