@@ -3,8 +3,8 @@
     python benchmarks/cifar10_study.py --store data                 everything, some twenty minutes on two cores
     python benchmarks/cifar10_study.py --store data --parts findings growth
 
-All through the real stages, in the given store, so that what is cached is not made again. `sizing` trains a pilot of its
-own seed and looks at nothing else: it is how the number of models was chosen.
+All through the real stages, in the given store, so that what is cached is not made again. `sizing` trains a pilot of
+its own seed and looks at nothing else: it is how the number of models was chosen.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def sizing(store: Path) -> Iterator[str]:
     files = ("source.kind=files", f"source.folder={folder}", "source.set=", f"source.fit_rows={count // 2}")
     strengths, sigma = law_of_effects(configuration(WAYS["held-out"], *files), store)
     largest = np.sort(strengths)[::-1]
-    yield f"Residual standard deviation {sigma:.2f}; the largest of 2000 effects, in these: {largest[:3].round(2).tolist()}"
+    some = ", ".join(f"{c:.2f}" for c in largest[:3])
+    yield f"Residual standard deviation {sigma:.2f}; the largest of 2000 effects, in these: {some}"
     yield ""
     yield "| models in all | tested | " + " | ".join(METHODS) + " |"
     yield f"|{'---|' * (2 + len(METHODS))}"
@@ -108,7 +109,7 @@ def accuracy(store: Path) -> Iterator[str]:
         first=0, recipe=job.recipe, seed=job.seed, n_classes=len(images.class_names),
     )  # fmt: skip
     right = (margins > 0).mean(axis=1)
-    yield f"- {right.mean():.1%} of the 10,000 test images are right (single models {right.min():.1%} to {right.max():.1%})"
+    yield f"- {right.mean():.1%} of the test images are right (single models {right.min():.1%} to {right.max():.1%})"
     dog = images.target_labels == images.class_names.index("dog")
     yield f"- of the dogs {(margins[:, dog] > 0).mean():.1%}"
 
@@ -138,14 +139,12 @@ def quality(store: Path) -> Iterator[str]:
         fit = made(configuration(rows, "fit.targets=all"), store, "fit").summary
         r2 = np.array([value for value in fit["quality"]["r2"] if value is not None])
         yield (
-            f"- {way}: median R² {np.median(r2):.3f} (a tenth of the targets below {np.quantile(r2, 0.1):.2f}, a tenth above "
-            f"{np.quantile(r2, 0.9):.2f}), median Spearman {fit['spearman_median']:.3f}, "
+            f"- {way}: median R² {np.median(r2):.3f} (a tenth of the targets below {np.quantile(r2, 0.1):.2f}, "
+            f"a tenth above {np.quantile(r2, 0.9):.2f}), median Spearman {fit['spearman_median']:.3f}, "
             f"median nonzero weights {fit['n_nonzero_median']:,.0f}"
         )
-        found = made(
-            configuration(rows, "fit.targets=all", "atlas.targets=all", "atlas.family=all"), store, "influence"
-        )
-        said = found.summary
+        everything = "fit.targets=all", "atlas.targets=all", "atlas.family=all"
+        said = made(configuration(rows, *everything), store, "influence").summary
         yield (
             f"- {way}, single images: {said['n_found']:,} of {said['n_tests']:,} influences are findings (one family); "
             f"{said['n_stand']:,} of {said['n_nonzero']:,} nonzero LASSO weights stand the test"
