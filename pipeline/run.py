@@ -82,7 +82,8 @@ class Pipeline:
         for name, spec in self.specs():
             if name not in wanted:
                 continue
-            result, reason = self.store.look_up(spec, {key: found[key] for key in spec.inputs})
+            inputs = {key: found[key] for key in spec.inputs}
+            result, reason = self.store.look_up(spec, inputs, STAGES[name].unread)
             if result is None:
                 raise BadInputError(
                     f"the {name} stage of this configuration is not in {self.store.root} ({reason}); "
@@ -93,7 +94,7 @@ class Pipeline:
 
     def look_up(self, name: str, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:
         """(the result, "") or (None, why the stage would run): it is not there, or there is reason to make it again."""
-        found, reason = self.store.look_up(spec, inputs)
+        found, reason = self.store.look_up(spec, inputs, STAGES[name].unread)
         stale = "" if found is None else STAGES[name].stale(found, self.store.root)
         return (None, stale) if stale else (found, reason)
 

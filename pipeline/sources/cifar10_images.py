@@ -36,8 +36,8 @@ def get_cifar10(run: Run) -> Path:
 
 def say_without_images(run: Run, why: BadInputError) -> None:
     """One line: why there are none and, with `why` itself, how to get them."""
-    there = "" if run.store == DEFAULT_STORE else f" (with --store {run.store})"
-    run.say(f"without images, with grey tiles: {why} Then run again{there}.")
+    both = "" if run.store == DEFAULT_STORE else f", both with --store {run.store}"
+    run.say(f"without images, with grey tiles: {why} Then run again{both}.")
 
 
 @dataclass(frozen=True)
