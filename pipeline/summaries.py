@@ -57,6 +57,7 @@ class DownloadSummary(Summary):
     rows for the fit if only weights are loaded, and then those of `coding` tell what the weights multiply. columns:
     the targets whose margins were kept, None for all. n_unfinished, n_repeated: models left out, and made one with
     another of the same mask. outside: files beside the folder that it points at, with checksums of the rows used.
+    awaits_images: whether those of CIFAR-10 belong to it but could not be had.
     """
 
     n_models: int
@@ -73,6 +74,7 @@ class DownloadSummary(Summary):
     n_repeated: int = 0
     outside: Mapping[str, Any] = {}
     has_images: bool = False
+    awaits_images: bool = False
 
     def describe(self) -> str:
         """How many models, images and targets."""

@@ -19,7 +19,7 @@ def status_lines(pipeline: Pipeline) -> Iterator[str]:
     try:
         for name, spec in pipeline.specs():
             keys.add(spec.key)
-            found, reason = pipeline.store.look_up(spec, {k: v for k, v in inputs.items() if k in spec.inputs})
+            found, reason = pipeline.look_up(name, spec, {k: v for k, v in inputs.items() if k in spec.inputs})
             if found is not None:
                 inputs[str(name)] = found
             if found is not None and name not in pipeline.force:

@@ -21,6 +21,7 @@ from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:
     from pipeline.config import Config
+    from pipeline.sources.cifar10_images import NumberedImages
     from pipeline.stages.base import Run
 
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 class Files:
     """The files of a source. Masks are bits (n_train is then given) or bool; images may be missing.
 
-    completed: a bool for each row, False where its model was not trained.
+    completed: a bool for each row, False where its model was not trained. margin_step: margins are kept as whole
+    multiples of it; None where they are kept as they are. numbered: images that the set knows by number only.
     """
 
     masks: Path
@@ -37,6 +39,8 @@ class Files:
     images: Path | None
     digests: Mapping[Path, str] = field(default_factory=dict)
     completed: Path | None = None
+    margin_step: float | None = None
+    numbered: NumberedImages | None = None
 
 
 def copy_files(run: Run, files: Files) -> DownloadSummary:
@@ -59,7 +63,7 @@ def copy_arrays(config: Config, files: Files, out: Path, quiet: bool) -> Downloa
     what = f"{what} that are completed" if files.completed else what
     fit, held_out = split_rows(config, len(groups), arrays.n_train, what)
     kept = np.concatenate([np.arange(*fit), np.arange(*held_out)])
-    n_targets, dtype = arrays.margins.shape[1], arrays.margins.dtype
+    n_targets, dtype = arrays.margins.shape[1], arrays.margin_dtype
     dtype = np.result_type(dtype, np.float32) if source.group_by_mask else dtype
     empty: list[int] = []
     with (
@@ -107,12 +111,13 @@ class Arrays:
                 raise BadInputError(f"{path} is damaged: its checksum is not that of its manifest; get the set again.")
         masks, margins = _open(files.masks), _open(files.margins)
         n_train = _check_masks(files, masks)
-        if margins.ndim != 2 or margins.dtype.kind != "f" or len(margins) != len(masks):
-            raise BadInputError(
-                f"{files.margins} must hold floats of shape ({len(masks)}, n_targets), one row per mask, "
-                f"but it holds {margins.dtype} of shape {margins.shape}."
-            )
+        _check_margins(files, margins, len(masks))
         return cls(files, masks, margins, n_train)
+
+    @property
+    def margin_dtype(self) -> np.dtype[Any]:
+        """Of the margins themselves."""
+        return self.margins.dtype if self.files.margin_step is None else np.dtype(np.float32)
 
     def bits(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         """The packed masks of some rows."""
@@ -124,8 +129,10 @@ class Arrays:
             raise BadInputError(f"{self.files.masks}: {error}") from error
 
     def finite_margins(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """The margins of some rows."""
+        """The margins of some rows; of whole numbers, their multiples of the step."""
         margins = np.ascontiguousarray(self.margins[rows])
+        if self.files.margin_step is not None:
+            return margins.astype(np.float32) * np.float32(self.files.margin_step)
         if not np.isfinite(margins).all():
             raise BadInputError(f"{self.files.margins} holds a margin that is NaN or infinite; mend or drop the row.")
         return margins
@@ -171,6 +178,17 @@ def _check_masks(files: Files, masks: NDArray[Any]) -> int:
             f"{files.masks} does not hold the bits of {files.n_train} images per row; make the set again."
         )
     return files.n_train
+
+
+def _check_margins(files: Files, margins: NDArray[Any], n_models: int) -> None:
+    step = files.margin_step
+    allowed = margins.dtype.kind == "f" if step is None else margins.dtype in (np.int8, np.int16)
+    if margins.ndim != 2 or not allowed or len(margins) != n_models:
+        kind = "floats" if step is None else f"int8 or int16, multiples of its manifest's margin_step {step:g},"
+        raise BadInputError(
+            f"{files.margins} must hold {kind} of shape ({n_models}, n_targets), one row per mask, "
+            f"but it holds {margins.dtype} of shape {margins.shape}."
+        )
 
 
 @contextmanager

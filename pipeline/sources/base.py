@@ -13,15 +13,24 @@ from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:  # The configuration asks SOURCES which kinds there are, so it cannot be imported here.
     from pipeline.config import Config, Source
+    from pipeline.images.image_set import ImageSet, Labels
     from pipeline.stages.base import Run
+
+
+MIRRORS = {"mirrors": "where CIFAR-10 is looked for; its checksum is the same everywhere"}
+"""Of kinds that look for CIFAR-10, what does not enter the key."""
 
 
 @dataclass(frozen=True)
 class Arrived:
-    """Rows that are in the store, and the file or folder of their images, if there are any."""
+    """Rows that are in the store, and their images or the file or folder of these, if there are any.
+
+    labels: what the source itself knows of classes, for where there are no images.
+    """
 
     rows: DownloadSummary
-    images: Path | None
+    images: Path | ImageSet | None
+    labels: Labels | None = None
 
 
 def content_of_images(path: Path | None) -> Any:

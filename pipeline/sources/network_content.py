@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.sources.base import content_of_images
+from pipeline.sources.base import MIRRORS, content_of_images
 
 if TYPE_CHECKING:
     from pipeline.config import Config
 
-LEFT_OUT = {
-    "images": "their content enters instead",
-    "mirrors": "where CIFAR-10 is looked for; its checksum is the same everywhere",
-}
+LEFT_OUT = {"images": "their content enters instead", **MIRRORS}
 
 
 def content(config: Config) -> dict[str, Any]:

@@ -1,12 +1,24 @@
-"""A set that `datamodels-inf train` made: a folder of packed masks, margins and images, with a manifest."""
+"""A set that `datamodels-inf train` made: a folder of packed masks and margins, with a manifest.
+
+Its images are its own, or those of CIFAR-10 that its features.npz numbers.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files
+from pipeline.sources.array_files import Files, copy_files
+from pipeline.sources.base import Arrived, content_of_images
+from pipeline.sources.cifar10_images import NumberedImages
+from pipeline.store.files import identity
+from pipeline.training.inputs import FEATURE_FILE, Features
+
+if TYPE_CHECKING:
+    from pipeline.stages.base import Run
 
 FORMAT = "datamodels-inf source 1"
 
@@ -16,21 +28,66 @@ def trained_files(folder: Path, images: Path | None) -> Files:
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         known = manifest["format"] == FORMAT
-        n_train, digests = int(manifest["job"]["n_train"]), dict(manifest["sha256"])
-    except (ValueError, KeyError, TypeError):
-        known, n_train, digests = False, 0, {}
+        job, digests = dict(manifest["job"]), dict(manifest["sha256"])
+        n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
+    except (OSError, ValueError, KeyError, TypeError):
+        known, n_train, step, job, digests = False, 0, None, {}, {}
     if not known:
         raise BadInputError(
             f"{folder / 'manifest.json'} is not one that datamodels-inf train wrote; make the set again."
         )
+    numbered = _numbered(folder, job, images)
     return Files(
         folder / "masks.npy",
         folder / "margins.npy",
         n_train,
-        images or folder / "images.npz",
+        None if numbered else images or folder / "images.npz",
         digests={folder / name: digest for name, digest in digests.items()},
         completed=completed_file(folder),
+        margin_step=step,
+        numbered=numbered,
     )
+
+
+def _step(value: Any) -> float | None:
+    if value is not None and not (isinstance(value, float | int) and math.isfinite(value) and value > 0):
+        raise ValueError("job.margin_step is no positive number")
+    return value
+
+
+def _numbered(folder: Path, job: dict[str, Any], images: Path | None) -> NumberedImages | None:
+    """How to find the images of a set that has features, unless it has its own and no others are named."""
+    if job.get("features") is None or (images is None and (folder / "images.npz").is_file()):
+        return None
+    return NumberedImages(folder / FEATURE_FILE, str(job.get("images_sha256")), images)
+
+
+def content_of_files(files: Files) -> dict[str, Any]:
+    """What tells the content of a source of files from another: checksums, of very large files place, size and time."""
+    parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
+    if files.numbered is not None:
+        parts["features"] = files.numbered.features
+    found: dict[str, Any] = {}
+    for name, path in parts.items():
+        if path is not None:
+            if not path.exists():
+                raise BadInputError(f"{path} does not exist; the source is not complete.")
+            found[f"content of {name}"] = identity(path)
+    if files.numbered is not None:  # The manifest says what they must be, so only the content of a copy can matter.
+        found["content of images"] = content_of_images(files.numbered.copy) or "CIFAR-10"
+    if files.margin_step is not None:
+        found["margin step"] = files.margin_step
+    return found
+
+
+def bring_files(run: Run, files: Files) -> Arrived:
+    """Rows into the store, with the images that the files have or number."""
+    rows = copy_files(run, files)
+    if files.numbered is None:
+        return Arrived(rows, files.images)
+    features = Features.load(files.numbered.features)
+    images, later = files.numbered.bring(run, features)
+    return Arrived(rows.model_copy(update={"awaits_images": True}) if later else rows, images, features.labels)
 
 
 def completed_file(folder: Path) -> Path | None:

@@ -62,6 +62,10 @@ def _nothing(config: Config) -> dict[str, Any]:
     return {}
 
 
+def _never(result: Result, store: Path) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Stage(Generic[S]):
     """One stage: its name and what is to be known of it.
@@ -70,7 +74,8 @@ class Stage(Generic[S]):
     of what it says of its result. run: fills a folder and says it. left_out: which settings do not enter its key, as
     "section" (the stage reads none of it) or "section.name", each with the reason. instead: what enters in their place,
     such as the content of a file for its path. wanted: whether a configuration has this stage at all. published: its
-    files are copied to where the user looks for reports.
+    files are copied to where the user looks for reports. stale: why a result, though intact, is made again, given the
+    store's folder; nothing if it is not. unread: files of its inputs that it does not read, and that may come later.
     """
 
     name: str
@@ -82,6 +87,8 @@ class Stage(Generic[S]):
     instead: Callable[[Config], dict[str, Any]] = _nothing
     wanted: Callable[[Config], bool] = _always
     published: bool = False
+    stale: Callable[[Result, Path], str] = _never
+    unread: tuple[str, ...] = ()
 
     def settings(self, config: Config) -> dict[str, Any]:
         """What its key depends on, beside its version and inputs: all settings that are not left out.
@@ -94,6 +101,9 @@ class Stage(Generic[S]):
         """A result of this stage in a few words."""
         return read_summary(result, self.summary).describe()
 
+
+PICTURES = ("images.npz",)
+"""What the download stage adds for the eye: stages that read only labels leave it `unread`."""
 
 APART = {
     "train": "a set is known by its content, however it was made",

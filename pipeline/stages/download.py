@@ -9,10 +9,12 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
 from pipeline.sources import SOURCES
-from pipeline.sources.base import content_of_images
+from pipeline.sources.base import Arrived, content_of_images
+from pipeline.sources.cifar10_images import stored_images
 from pipeline.sources.row_split import rule_of
 from pipeline.stages.base import Run, Stage
-from pipeline.summaries import DownloadSummary
+from pipeline.store.cache import Result
+from pipeline.summaries import DownloadSummary, read_summary
 
 VERSION = 4
 
@@ -50,7 +52,7 @@ def run(run: Run) -> DownloadSummary:
     source = run.config.source
     arrived = SOURCES[source.kind].bring(run)
     images = _images(arrived.images, arrived.rows)
-    labels = images.labels if images is not None else _labels(source.labels, arrived.rows)
+    labels = images.labels if images is not None else _labels(source.labels, arrived)
     if images is not None:
         images.save(run.out / "images.npz")
     if labels is not None:
@@ -58,31 +60,42 @@ def run(run: Run) -> DownloadSummary:
     return arrived.rows.model_copy(update={"has_images": images is not None})
 
 
-def _images(path: Path | None, rows: DownloadSummary) -> ImageSet | None:
+def stale(result: Result, store: Path) -> str:
+    """A result that had to do without images is made again once they are in the store."""
+    file = stored_images(store)
+    if read_summary(result, DownloadSummary).awaits_images and file.is_file():
+        return f"it was made without images, and now there is {file}"
+    return ""
+
+
+def _images(found: Path | ImageSet | None, rows: DownloadSummary) -> ImageSet | None:
     """The images, if there are any, checked against the number of columns of masks and margins."""
-    if path is None:
-        return None
     wanted = rows.n_train, rows.n_targets
-    images = ImageSet.load(path) if path.suffix == ".npz" else load_cifar10(path, *wanted)
-    _check_counts(path, (len(images.train), len(images.targets)), wanted)
-    return images
+    if isinstance(found, Path):
+        name = str(found)
+        found = ImageSet.load(found) if found.suffix == ".npz" else load_cifar10(found, *wanted)
+    else:
+        name = "the source"
+    if found is not None:
+        _check_counts(name, (len(found.train), len(found.targets)), wanted)
+    return found
 
 
-def _labels(path: Path | None, rows: DownloadSummary) -> Labels | None:
-    if path is None:
-        return None
-    labels = Labels.load(path)
-    wanted = rows.n_train, rows.n_targets
-    _check_counts(path, (len(labels.train_labels), len(labels.target_labels)), wanted)
+def _labels(path: Path | None, arrived: Arrived) -> Labels | None:
+    """Those that are given, else those that the source has."""
+    labels = arrived.labels if path is None else Labels.load(path)
+    if labels is not None:
+        wanted = arrived.rows.n_train, arrived.rows.n_targets
+        _check_counts(str(path or "the source"), (len(labels.train_labels), len(labels.target_labels)), wanted)
     return labels
 
 
-def _check_counts(path: Path, found: tuple[int, int], wanted: tuple[int, int]) -> None:
+def _check_counts(name: str, found: tuple[int, int], wanted: tuple[int, int]) -> None:
     if found != wanted:
         raise BadInputError(
-            f"{path} has {found[0]} training and {found[1]} target images, but masks and margins are of "
+            f"{name} has {found[0]} training and {found[1]} target images, but masks and margins are of "
             f"{wanted[0]} and {wanted[1]}; give the images of this data set."
         )
 
 
-STAGE = Stage("download", VERSION, (), DownloadSummary, run, left_out, instead)
+STAGE = Stage("download", VERSION, (), DownloadSummary, run, left_out, instead, stale=stale)

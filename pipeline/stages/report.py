@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pipeline.report.evidence.influences import FoundAtlas, Names
     from pipeline.report.rows import Row
 
-VERSION = 12
+VERSION = 13
 
 
 def left_out(config: Config) -> dict[str, str]:

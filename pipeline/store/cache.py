@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,7 +68,12 @@ class Result:
     @property
     def digest(self) -> str:
         """Of the content of its files, and of the rows that it uses of files outside."""
-        checksums = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        return self.digest_without(())
+
+    def digest_without(self, names: Collection[str]) -> str:
+        """The same as if these files were not there."""
+        files: dict[str, Any] = self.manifest["files"]
+        checksums = {name: entry["sha256"] for name, entry in files.items() if name not in names}
         checksums |= self.summary.get("outside", {})
         return hashlib.sha256(json.dumps(checksums, sort_keys=True).encode()).hexdigest()
 
@@ -88,11 +93,14 @@ class Store:
         """Where the result is, or would be."""
         return self.root / spec.stage / spec.key
 
-    def look_up(self, spec: Spec, inputs: Mapping[str, Result]) -> tuple[Result | None, str]:
+    def look_up(
+        self, spec: Spec, inputs: Mapping[str, Result], unread: Collection[str] = ()
+    ) -> tuple[Result | None, str]:
         """(the intact result, "") or (None, the reason why the stage must run).
 
         A result that was made from `inputs` of other content (an input lost and made again by other versions, say) is
-        not taken, though its key is the same.
+        not taken, though its key is the same. unread: files of inputs that the stage does not read; it does not matter
+        that they have come since.
         """
         folder = self.folder(spec)
         if not (folder / "manifest.json").is_file():
@@ -104,7 +112,7 @@ class Store:
         if damage:
             return None, damage
         for name, result in inputs.items():
-            if manifest["input_digests"].get(name) != result.digest:
+            if manifest["input_digests"].get(name) not in (result.digest, result.digest_without(unread)):
                 return None, f"{name} was made again and is not what it was"
         return Result(folder, manifest), ""
 

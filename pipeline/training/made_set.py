@@ -2,8 +2,8 @@
 
     masks.npy      bits, (n_models, ⌈n_train/8⌉) uint8, as numpy.packbits gives them
     margins.npy    float16, (n_models, n_targets); or int8 (int16), whole multiples of the job's margin_step
-    images.npz     training and target images, labels, class names
     features.npz   what models saw, where that is not pixels, with labels and the images' places in CIFAR-10
+    images.npz     training and target images, labels, class names; not where features.npz says which images they are
     manifest.json  seed, recipe, versions, checksums
 
 A finished chunk of models is kept in `.parts`; a killed run goes on from there.
@@ -146,10 +146,13 @@ def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path
     for name, array in (("margins.npy", margins), ("masks.npy", bits)):
         with whole_file(out / name) as temporary:
             np.save(temporary, array)
-    images.save(out / "images.npz")
+    names = ["masks.npy", "margins.npy"]
     if features is not None:
         features.save(out / FEATURE_FILE)
-    names = ("masks.npy", "margins.npy", "images.npz", *(() if features is None else (FEATURE_FILE,)))
+        names.append(FEATURE_FILE)
+    if features is None or not len(features.train_numbers):
+        images.save(out / "images.npz")
+        names.append("images.npz")
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "job": job.as_json(),

@@ -53,4 +53,5 @@ def test_plan_and_config(tmp_path):
     )
     assert 'method = ["swap"]' in ok(tmp_path, "config", "show")
     assert "alpha = 0.05" in ok(tmp_path, "config", "show", "--set", "test.alpha=0.05")
-    assert "cifar10" in ok(tmp_path, "config", "list")
+    listed = ok(tmp_path, "config", "list").splitlines()
+    assert any(line.startswith("cifar10-study ") and "the models come with the package" in line for line in listed)

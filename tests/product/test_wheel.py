@@ -46,6 +46,8 @@ def test_wheel_holds_both_packages_and_nothing_else(wheel):
     assert "datamodels_inf/py.typed" in names
     assert "pipeline/configs/digits.toml" in names
     assert "pipeline/embedded/digits/margins.npy" in names
+    embedded = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline" / "embedded").rglob("*.*")}
+    assert embedded <= set(names)
     assert {f"pipeline/report/templates/{name}" for name in ("page.html.j2", "style.css", "script.js")} <= set(names)
     assert any(name.endswith("LICENSE") for name in names)
 

@@ -15,7 +15,7 @@ from datamodels_inf.internal.checks import Ints
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.atlas.tile_files import Advance, TileFiles
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
@@ -122,4 +122,4 @@ def wanted(config: Config) -> bool:
     return config.atlas.wanted
 
 
-STAGE = Stage("atlas", VERSION, ("download", "fit"), AtlasSummary, run, left_out, instead, wanted)
+STAGE = Stage("atlas", VERSION, ("download", "fit"), AtlasSummary, run, left_out, instead, wanted, unread=PICTURES)

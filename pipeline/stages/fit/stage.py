@@ -13,7 +13,7 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
 from pipeline.stages.inputs import Data, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
@@ -194,4 +194,4 @@ def _worst(origins: Sequence[FitOrigin]) -> FitOrigin:
     return origins[-1].model_copy(update=gaps)
 
 
-STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead)
+STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead, unread=PICTURES)

@@ -22,7 +22,7 @@ from datamodels_inf.prediction.learning import attainable_r2, r2_of_fit, rows_to
 from pipeline.config import Config
 from pipeline.stages.atlas.tile_files import Advance, TileFiles
 from pipeline.stages.atlas.tiles import Tiled, tile_name
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.store.cache import Result
@@ -153,4 +153,6 @@ def wanted(config: Config) -> bool:
     return config.fit.needs_rows
 
 
-STAGE = Stage("evidence", VERSION, ("download", "fit"), EvidenceSummary, run, left_out, instead, wanted)
+STAGE = Stage(
+    "evidence", VERSION, ("download", "fit"), EvidenceSummary, run, left_out, instead, wanted, unread=PICTURES
+)

@@ -22,7 +22,7 @@ from datamodels_inf.prediction import Family, ImageEvidence, PairEvidence, Predi
 from datamodels_inf.prediction.family import UNKNOWN
 from pipeline.config import Config
 from pipeline.progress import progress_bar
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.prior import evidence as evidence_stage
 from pipeline.stages.prior.evidence import Evidence
@@ -161,4 +161,6 @@ def wanted(config: Config) -> bool:
     return evidence_stage.wanted(config) or CORRECTIONS[config.test.correction].needs_prior
 
 
-STAGE = Stage("prior", VERSION, ("download", "fit", "evidence"), PriorSummary, run, left_out, instead, wanted)
+STAGE = Stage(
+    "prior", VERSION, ("download", "fit", "evidence"), PriorSummary, run, left_out, instead, wanted, unread=PICTURES
+)

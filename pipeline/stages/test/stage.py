@@ -7,7 +7,7 @@ from typing import Any
 
 from datamodels_inf.methods import METHODS
 from pipeline.config import Config
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import STRATIFIED, check_premise, testable_pairs, tests_made
@@ -81,4 +81,4 @@ def _say_last_block(config: Config, data: Data, say: Callable[[str], object]) ->
         )
 
 
-STAGE = Stage("test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead)
+STAGE = Stage("test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead, unread=PICTURES)

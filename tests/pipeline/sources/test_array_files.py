@@ -6,7 +6,9 @@ from command_here import ok
 from masks_of_people import IMAGES, ROWS, TARGETS, make, pairs_of, run
 from released_layout import FILES, released
 
+from pipeline.config import load_config
 from pipeline.errors import BadInputError
+from pipeline.sources.array_files import Files, copy_arrays
 
 
 def test_wide_margins_keep_their_precision(tmp_path):
@@ -44,3 +46,18 @@ def test_a_bad_vector_of_completed_rows(tmp_path, completed):
     np.save(tmp_path / "0" / "_completed.npy", completed)
     with pytest.raises(BadInputError, match=f"_completed.npy must hold {ROWS} booleans, one per mask"):
         run(tmp_path / "0", *pairs_of(tmp_path / "0", "across"))
+
+
+def test_margins_in_steps_are_averaged_as_margins(tmp_path):
+    """One mask trained twice: its margin is the mean of both, in the unit of margins."""
+    masks = np.packbits(np.random.default_rng(2).random((40, 16)) < 0.5, axis=1)
+    codes = np.random.default_rng(3).integers(-128, 128, (80, 3)).astype(np.int8)
+    np.save(tmp_path / "masks.npy", np.repeat(masks, 2, axis=0))
+    np.save(tmp_path / "margins.npy", codes)
+    (tmp_path / "out").mkdir()
+    files = Files(tmp_path / "masks.npy", tmp_path / "margins.npy", 16, None, margin_step=0.25)
+    settings = ("source.group_by_mask=true", "source.fit_rows=20", "source.held_out_rows=20")
+    rows = copy_arrays(load_config("digits", settings), files, tmp_path / "out", True)
+    margins = np.load(tmp_path / "out" / "margins.npy")
+    assert (rows.n_repeated, margins.dtype) == (40, np.float32)
+    np.testing.assert_allclose(margins, codes.reshape(40, 2, 3).mean(axis=1) * 0.25, rtol=1e-6)

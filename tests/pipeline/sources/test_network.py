@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 import torch
 from command_here import call, ok
-from real_command import COMMAND
+from real_command import COMMAND, states
 from released_bucket import GOOD_MASKS, KEYS, npy
+
+from pipeline.images import find
+from pipeline.images.cifar10 import CLASS_NAMES
+from pipeline.images.find import Known, get_images, images_checksum
+from pipeline.images.image_set import ImageSet, Labels
+from pipeline.sources import network
 
 
 def test_dry_run_says_and_stops(bucket, tmp_path):
@@ -98,3 +104,38 @@ def test_weights_that_predict_nothing_stop_the_run_with_both_figures(bucket, tmp
     assert "(mask)" in done.stderr
     assert "(signed)" in done.stderr
     assert "(constant)" in done.stderr
+
+
+def test_a_run_with_labels_does_without_images_until_they_come(bucket, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = Labels(rng.integers(0, 10, 500), rng.integers(0, 10, 50), CLASS_NAMES)
+    labels.save(tmp_path / "labels.npz")
+    pixels = (rng.integers(0, 256, (n, 4, 4, 3), dtype=np.uint8) for n in (500, 50))
+    images = ImageSet(next(pixels), labels.train_labels, next(pixels), labels.target_labels, CLASS_NAMES)
+    known = Known(images_sha256=images_checksum(images))
+    for name, value in {"known": known, "use_torchvision": False, "use_npm": False}.items():
+        monkeypatch.setitem(get_images.__kwdefaults__, name, value)
+    monkeypatch.setattr(find, "DEFAULT_MIRRORS", ("http://127.0.0.1:1/cifar-10-python.tar.gz",))
+    monkeypatch.setattr(network, "CIFAR10", (500, 50))
+    words = ["download", *bucket.arguments("source.images=", "source.labels=labels.npz")]
+    assert "without images, with grey tiles: CIFAR-10 could not be had" in ok(tmp_path, *words)
+    assert states(ok(tmp_path, *words))["download"] == "cached"
+    images.save(tmp_path / "data" / "images" / "cifar10.npz")
+    assert "running  it was made without images, and now there is" in ok(tmp_path, *words)
+    (stage,) = tmp_path.glob("data/download/[0-9a-f]*")
+    np.testing.assert_array_equal(ImageSet.load(stage / "images.npz").train, images.train)
+    assert states(ok(tmp_path, *words))["download"] == "cached"
+
+
+def test_images_of_another_set_than_cifar10_are_not_waited_for(bucket, tmp_path):
+    rng = np.random.default_rng(0)
+    Labels(rng.integers(0, 10, 500), rng.integers(0, 10, 50), CLASS_NAMES).save(tmp_path / "labels.npz")
+    words = ["download", *bucket.arguments("source.images=")]
+    done = call(tmp_path, *words)
+    assert (done.returncode, "which is not CIFAR-10; give their images" in done.stderr) == (2, True)
+    assert "without images, with grey tiles: the masks are of 500" in ok(
+        tmp_path, *words, "--set", "source.labels=labels.npz"
+    )
+    (tmp_path / "data" / "images").mkdir()
+    (tmp_path / "data" / "images" / "cifar10.npz").write_bytes(b"")
+    assert states(ok(tmp_path, *words, "--set", "source.labels=labels.npz"))["download"] == "cached"

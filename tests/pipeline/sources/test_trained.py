@@ -1,4 +1,4 @@
-"""A set that `train` made: its manifest, its digests, and what is not one."""
+"""A set that `train` made: its manifest, its digests, its margins in steps, its images, and what is not one."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.errors import BadInputError
 from pipeline.sources.array_files import Arrays
-from pipeline.sources.trained import FORMAT, trained_files
+from pipeline.sources.trained import FORMAT, content_of_files, trained_files
 
 MASKS = np.random.default_rng(0).random((30, 11)) < 0.5
 
@@ -58,9 +58,72 @@ def test_bits_of_another_number_of_images_are_refused(folder):
 @pytest.mark.parametrize(
     "text",
     ("", "[]", "3", "{}", '{"format": "another"}', f'{{"format": "{FORMAT}"}}',
-     f'{{"format": "{FORMAT}", "job": {{"n_train": "many"}}, "sha256": {{}}}}'),
+     f'{{"format": "{FORMAT}", "job": {{"n_train": "many"}}, "sha256": {{}}}}',
+     f'{{"format": "{FORMAT}", "job": {{"n_train": 11, "margin_step": 0}}, "sha256": {{}}}}',
+     f'{{"format": "{FORMAT}", "job": {{"n_train": 11, "margin_step": NaN}}, "sha256": {{}}}}',
+     f'{{"format": "{FORMAT}", "job": {{"n_train": 11, "margin_step": "0.1"}}, "sha256": {{}}}}'),
 )  # fmt: skip
 def test_another_manifest_is_not_believed(folder, text):
     (folder / "manifest.json").write_text(text)
     with pytest.raises(BadInputError, match="is not one that datamodels-inf train wrote; make the set again"):
         trained_files(folder, None)
+
+
+def rewrite(folder, margins, **job):
+    """Other margins, and more of a job."""
+    np.save(folder / "margins.npy", margins)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["sha256"]["margins.npy"] = hashlib.sha256((folder / "margins.npy").read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "job": {**manifest["job"], **job}}))
+
+
+@pytest.mark.parametrize("dtype", (np.int8, np.int16))
+def test_whole_numbers_are_multiples_of_the_step(folder, dtype):
+    largest = np.iinfo(dtype).max
+    codes = np.random.default_rng(1).integers(-largest, largest, (30, 2), endpoint=True).astype(dtype)
+    rewrite(folder, codes, margin_step=0.1)
+    arrays = Arrays.of(trained_files(folder, None))
+    found = arrays.finite_margins(np.array([7, 29]))
+    assert found.dtype == arrays.margin_dtype == np.float32
+    np.testing.assert_array_equal(found, codes[[7, 29]].astype(np.float32) * np.float32(0.1))
+    np.testing.assert_allclose(found, codes[[7, 29]] * 0.1, rtol=2e-7)
+
+
+@pytest.mark.parametrize(("dtype", "step", "said"), [
+    (np.int8, None, r"margins\.npy must hold floats of shape \(30, n_targets\), one row per mask, but it holds int8"),
+    (np.float16, 0.1, r"must hold int8 or int16, multiples of its manifest's margin_step 0\.1, of shape .* float16"),
+    (np.int32, 0.1, "must hold int8 or int16, .* but it holds int32"),
+    (np.uint8, 0.1, "must hold int8 or int16, .* but it holds uint8"),
+])  # fmt: skip
+def test_margins_and_step_must_go_together(folder, dtype, step, said):
+    rewrite(folder, np.zeros((30, 2), dtype), margin_step=step)
+    with pytest.raises(BadInputError, match=said):
+        Arrays.of(trained_files(folder, None))
+
+
+def test_the_step_is_part_of_the_content(folder):
+    (folder / "images.npz").write_bytes(b"images")
+    rewrite(folder, np.ones((30, 2), np.int8), margin_step=0.1)
+    first = content_of_files(trained_files(folder, None))
+    rewrite(folder, np.ones((30, 2), np.int8), margin_step=0.2)
+    second = content_of_files(trained_files(folder, None))
+    assert {name for name in first if first[name] != second[name]} == {"margin step"}
+    rewrite(folder, np.ones((30, 2), np.float16), margin_step=None)
+    assert "margin step" not in content_of_files(trained_files(folder, None))
+
+
+def test_images_are_its_own_or_numbered_or_a_copy_held_against_the_manifest(folder):
+    rewrite(folder, np.zeros((30, 2), np.float32), features={"patch": 6}, images_sha256="a" * 64)
+    files = trained_files(folder, None)
+    assert (files.images, files.numbered.features, files.numbered.sha256) == (None, folder / "features.npz", "a" * 64)
+    with pytest.raises(BadInputError, match=r"features\.npz does not exist; the source is not complete"):
+        content_of_files(files)
+    (folder / "features.npz").write_bytes(b"features")
+    assert content_of_files(files)["content of images"] == "CIFAR-10"
+    (folder / "copy.npz").write_bytes(b"copy")
+    copied = trained_files(folder, folder / "copy.npz")
+    assert (copied.images, copied.numbered.copy) == (None, folder / "copy.npz")
+    assert content_of_files(copied)["content of images"] == hashlib.sha256(b"copy").hexdigest()
+    (folder / "images.npz").write_bytes(b"images")
+    assert trained_files(folder, None).numbered is None
+    assert trained_files(folder, None).images == folder / "images.npz"

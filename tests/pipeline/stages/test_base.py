@@ -9,7 +9,7 @@ import pipeline.run
 from pipeline.config import Config, load_config
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES
-from pipeline.stages.base import all_but
+from pipeline.stages.base import PICTURES, all_but
 
 SMALL = (
     "source.fit_rows=600",
@@ -51,7 +51,7 @@ HARMLESS = {
 }
 """Left out though they are read: memory and chunks change no result, as tests of these stages show, and targets are for
 another design, for which the configuration refuses them."""
-REPLACED = {"source.labels", "fit.file", "test.file", "robustness.embeddings"}
+REPLACED = {"source.labels", "source.images", "source.set", "fit.file", "test.file", "robustness.embeddings"}
 """Paths, whose content enters by `instead`, or holds by the key of an input."""
 
 
@@ -136,10 +136,16 @@ def test_a_new_setting_enters_every_key_until_somebody_leaves_it_out(monkeypatch
 def test_a_stage_reads_nothing_that_it_leaves_out(tmp_path, monkeypatch):
     """All stages run, each with a configuration that notes what is read."""
     seen = {name: set() for name in STAGES}
+    looked = set()
 
     def watched(stage):
         def run(given):
-            return stage.run(replace(given, config=Watched(given.config, seen[stage.name])))
+            given = replace(given, config=Watched(given.config, seen[stage.name]))
+            summary = stage.run(given)
+            data = vars(given).get("data")  # Read properties are kept there.
+            if data is not None and "images" in vars(data):
+                looked.add(stage.name)
+            return summary
 
         return replace(stage, run=run)
 
@@ -155,3 +161,5 @@ def test_a_stage_reads_nothing_that_it_leaves_out(tmp_path, monkeypatch):
     assert {setting for setting in seen["test"] if "." not in setting} == {"test"}
     assert "test.order" in seen["test"]
     assert "report" in seen["report"]
+    assert "report" in looked
+    assert looked.isdisjoint(name for name, stage in STAGES.items() if stage.unread == PICTURES)

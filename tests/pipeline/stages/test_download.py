@@ -6,6 +6,8 @@ from command_here import call, ok
 from released_layout import FILES, released
 
 from pipeline.images.image_set import ImageSet, Labels
+from pipeline.stages.download import stale
+from pipeline.store.cache import Result
 
 
 @pytest.fixture
@@ -50,3 +52,16 @@ def test_labels_of_images_are_kept_beside_them(folder):
     labels = Labels.load(stage / "labels.npz")
     np.testing.assert_array_equal(labels.train_labels, images.train_labels)
     assert labels.class_names == ("cat", "dog")
+
+
+def test_only_what_waits_for_images_is_made_again_when_they_come(tmp_path):
+    def result(**more):
+        rows = {"n_models": 6, "n_train": 3, "n_targets": 1, "masks_file": "m", "margins_file": "n"}
+        return Result(tmp_path, {"summary": {**rows, "fit": (0, 3), "held_out": (3, 6), **more}})
+
+    waiting = result(has_images=False, awaits_images=True)
+    assert stale(waiting, tmp_path) == ""
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "cifar10.npz").touch()
+    assert stale(waiting, tmp_path).startswith("it was made without images, and now there is")
+    assert stale(result(has_images=False), tmp_path) == stale(result(has_images=True), tmp_path) == ""

@@ -99,6 +99,26 @@ def test_an_input_made_again_with_other_content_is_noticed(store):
     assert store.look_up(downstream, changed) == (None, "download was made again and is not what it was")
 
 
+def test_what_a_stage_does_not_read_may_come_later(store):
+    upstream, downstream = Spec("download", 1, {}), Spec("fit", 1, {}, {"download": "abc"})
+
+    def more(folder):
+        (folder / "pictures").write_text("dogs")
+        return write(folder)
+
+    def other(folder):
+        made = more(folder)
+        (folder / "a.txt").write_text("not hello")
+        return made
+
+    store.make(downstream, {"download": store.make(upstream, {}, write)}, write)
+    with_pictures = {"download": store.make(upstream, {}, more)}
+    assert store.look_up(downstream, with_pictures)[0] is None
+    assert store.look_up(downstream, with_pictures, ("pictures",))[0] is not None
+    changed = {"download": store.make(upstream, {}, other)}
+    assert store.look_up(downstream, changed, ("pictures",))[0] is None
+
+
 def test_long_reasons_are_cut(store):
     store.make(SPEC, {}, write)
     reason = store.look_up(Spec("fit", 1, {f"fit.{n}": n for n in range(9)}, {"download": "abc"}), {})[1]

@@ -1,13 +1,21 @@
-"""A training that is killed goes on, and workers change nothing."""
+"""A training that is killed goes on, workers change nothing, and images are kept where they are needed."""
 
+import json
 import signal
 import subprocess
 import time
 
+import pytest
 from command_here import call
+from numbered_set import make_set, small
 from real_command import COMMAND
 
+from pipeline.images.image_set import load_cifar10
+from pipeline.store.files import file_digest
 from pipeline.training import made_set
+from pipeline.training.inputs import Features, images_digest
+
+__all__ = ["small"]
 
 TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4)
 
@@ -36,3 +44,19 @@ def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path, monkeypa
     assert len(trained) == 3 - len(kept)
     for name in ("masks.npy", "margins.npy", "images.npz", "manifest.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize("numbered", (True, False))
+def test_images_that_can_be_had_by_number_are_not_kept(small, tmp_path, numbered):
+    """What `train --out` leaves is what ships."""
+    images = load_cifar10(small.folder)
+    out = make_set(tmp_path / "set", images, numbered=numbered, n_models=20)
+    names = {"masks.npy", "margins.npy", "features.npz", *(() if numbered else ("images.npz",))}
+    assert {path.name for path in out.iterdir()} == {*names, "manifest.json"}
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["sha256"] == {name: file_digest(out / name) for name in names}
+    features = Features.load(out / "features.npz")
+    if numbered:
+        chosen = images.chosen(features.train_numbers, features.target_numbers)
+        assert images_digest(chosen) == manifest["job"]["images_sha256"]
+    make_set(out, images, numbered=numbered, n_models=20)  # It is found whole.
