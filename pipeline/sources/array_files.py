@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
 from pipeline.errors import BadInputError
+from pipeline.images.image_set import read_arrays, readable
 from pipeline.progress import progress_bar
 from pipeline.sources.equal_masks import CHUNK_ROWS, Groups, group_by_mask
 from pipeline.sources.row_split import refuse_empty, split_rows
@@ -109,7 +110,8 @@ class Arrays:
         for path, digest in files.digests.items():
             if path.is_file() and file_digest(path) != digest:
                 raise BadInputError(f"{path} is damaged: its checksum is not that of its manifest; get the set again.")
-        masks, margins = _open(files.masks), _open(files.margins)
+        masks = _open(files.masks)
+        margins = _unpacked(files.margins) if files.margins.suffix == ".npz" else _open(files.margins)
         n_train = _check_masks(files, masks)
         _check_margins(files, margins, len(masks))
         return cls(files, masks, margins, n_train)
@@ -162,6 +164,13 @@ def _open(path: Path) -> NDArray[Any]:
     except (ValueError, OSError, EOFError) as error:
         raise BadInputError(f"{path} is not a whole .npy array of numbers ({error}); get it again.") from error
     return array
+
+
+def _unpacked(path: Path) -> NDArray[Any]:
+    """(n_models, n_targets), from an .npz that has it the other way round."""
+    with readable(path, "set of margins"):
+        return read_arrays(path, ("multiples",))[0].T
+    raise AssertionError("unreachable")
 
 
 def _check_masks(files: Files, masks: NDArray[Any]) -> int:

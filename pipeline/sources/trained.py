@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pipeline.stages.base import Run
 
 FORMAT = "datamodels-inf source 1"
+MULTIPLES = "margins.npz"
+"""Margins as packed multiples of the job's margin_step."""
 
 
 def trained_files(folder: Path, images: Path | None) -> Files:
@@ -37,9 +39,10 @@ def trained_files(folder: Path, images: Path | None) -> Files:
             f"{folder / 'manifest.json'} is not one that datamodels-inf train wrote; make the set again."
         )
     numbered = _numbered(folder, job, images)
+    packed = step is not None and (folder / MULTIPLES).is_file()
     return Files(
         folder / "masks.npy",
-        folder / "margins.npy",
+        folder / (MULTIPLES if packed else "margins.npy"),
         n_train,
         None if numbered else images or folder / "images.npz",
         digests={folder / name: digest for name, digest in digests.items()},

@@ -1,7 +1,8 @@
 """The source folder that `datamodels-inf train` makes of models trained here.
 
     masks.npy      bits, (n_models, ⌈n_train/8⌉) uint8, as numpy.packbits gives them
-    margins.npy    float16, (n_models, n_targets); or int8 (int16), whole multiples of the job's margin_step
+    margins.npy    float16, (n_models, n_targets)
+    margins.npz    instead, where the job has a margin_step: its `multiples`, int8 or int16, (n_targets, n_models)
     features.npz   what models saw, where that is not pixels, with labels and the images' places in CIFAR-10
     images.npz     training and target images, labels, class names; not where features.npz says which images they are
     manifest.json  seed, recipe, versions, checksums
@@ -28,8 +29,8 @@ from datamodels_inf.training.train import draw_masks
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.progress import progress_bar
-from pipeline.sources.trained import FORMAT
-from pipeline.store.files import file_digest, make_folder, whole_file
+from pipeline.sources.trained import FORMAT, MULTIPLES
+from pipeline.store.files import file_digest, make_folder, save_arrays, whole_file
 from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
 from pipeline.training.job import Job
 from pipeline.training.workers import Batch, train_batches
@@ -139,14 +140,10 @@ def _check_whole(out: Path) -> None:
 def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path, out: Path) -> None:
     """The source's files; the manifest comes last, so that a folder that has one is complete."""
     starts = range(0, job.n_models, CHUNK)
+    with whole_file(out / "masks.npy") as temporary:
+        np.save(temporary, np.concatenate([pack_rows(_masks(job, start)) for start in starts]))
     margins = np.concatenate([_load_part(_part(parts, start)) for start in starts])
-    if margins.dtype == np.int16 and np.abs(margins).max() <= np.iinfo(np.int8).max:
-        margins = margins.astype(np.int8)
-    bits = np.concatenate([pack_rows(_masks(job, start)) for start in starts])
-    for name, array in (("margins.npy", margins), ("masks.npy", bits)):
-        with whole_file(out / name) as temporary:
-            np.save(temporary, array)
-    names = ["masks.npy", "margins.npy"]
+    names = ["masks.npy", _save_margins(job, margins, out)]
     if features is not None:
         features.save(out / FEATURE_FILE)
         names.append(FEATURE_FILE)
@@ -165,6 +162,17 @@ def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path
     }
     with whole_file(out / "manifest.json") as temporary:
         temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _save_margins(job: Job, margins: NDArray[Any], out: Path) -> str:
+    """The name of their file. One target's multiples beside each other pack best."""
+    if job.margin_step is None:
+        with whole_file(out / "margins.npy") as temporary:
+            np.save(temporary, margins)
+        return "margins.npy"
+    small = np.abs(margins).max() <= np.iinfo(np.int8).max
+    save_arrays(out / MULTIPLES, {"multiples": margins.T.astype(np.int8 if small else np.int16)}, compress=True)
+    return MULTIPLES
 
 
 def _load_part(path: Path) -> NDArray[Any]:

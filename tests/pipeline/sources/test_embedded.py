@@ -65,7 +65,8 @@ def test_a_set_without_images_of_its_own_takes_those_of_the_user(study, small):
     (stage,) = study.glob("data/download/[0-9a-f]*")
     wanted = of_study(study, small)
     np.testing.assert_array_equal(ImageSet.load(stage / "images.npz").train, wanted.train)
-    codes = np.load(study / "home" / "cifar10-study" / "margins.npy")
+    with np.load(study / "home" / "cifar10-study" / "margins.npz") as packed:
+        codes = packed["multiples"].T
     np.testing.assert_array_equal(np.load(stage / "margins.npy"), codes.astype(np.float32) * np.float32(0.1))
 
 

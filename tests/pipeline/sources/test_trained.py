@@ -2,13 +2,18 @@
 
 import hashlib
 import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numbered_set import made_once, small
 
 from pipeline.errors import BadInputError
 from pipeline.sources.array_files import Arrays
 from pipeline.sources.trained import FORMAT, content_of_files, trained_files
+
+__all__ = ["made_once", "small"]
 
 MASKS = np.random.default_rng(0).random((30, 11)) < 0.5
 
@@ -127,3 +132,19 @@ def test_images_are_its_own_or_numbered_or_a_copy_held_against_the_manifest(fold
     (folder / "images.npz").write_bytes(b"images")
     assert trained_files(folder, None).numbered is None
     assert trained_files(folder, None).images == folder / "images.npz"
+
+
+def test_packed_multiples_are_read_and_damage_is_named(made_once, tmp_path):
+    shutil.copytree(made_once, tmp_path / "set")
+    files = trained_files(tmp_path / "set", None)
+    assert files.margins.name == "margins.npz"
+    with np.load(files.margins) as packed:
+        multiples = packed["multiples"]
+    arrays = Arrays.of(files)
+    rows = np.array([3, 0, 599])
+    np.testing.assert_array_equal(arrays.finite_margins(rows), multiples.T[rows].astype(np.float32) * np.float32(0.1))
+    files.margins.write_bytes(files.margins.read_bytes()[:-40])
+    with pytest.raises(BadInputError, match=r"margins\.npz is not a whole set of margins"):
+        Arrays.of(replace(files, digests={}))
+    with pytest.raises(BadInputError, match=r"margins\.npz is damaged: its checksum"):
+        Arrays.of(files)

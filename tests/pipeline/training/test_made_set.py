@@ -51,7 +51,7 @@ def test_images_that_can_be_had_by_number_are_not_kept(small, tmp_path, numbered
     """What `train --out` leaves is what ships."""
     images = load_cifar10(small.folder)
     out = make_set(tmp_path / "set", images, numbered=numbered, n_models=20)
-    names = {"masks.npy", "margins.npy", "features.npz", *(() if numbered else ("images.npz",))}
+    names = {"masks.npy", "margins.npz", "features.npz", *(() if numbered else ("images.npz",))}
     assert {path.name for path in out.iterdir()} == {*names, "manifest.json"}
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["sha256"] == {name: file_digest(out / name) for name in names}
