@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,16 @@ class Claim:
     effect_high: float
     effect_low_selected: float = math.nan
     effect_high_selected: float = math.nan
+
+    @property
+    def i(self) -> int:
+        """The image, or the first of its group."""
+        return self.members_i[0]
+
+    @property
+    def j(self) -> int:
+        """The image, or the first of its group."""
+        return self.members_j[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +100,8 @@ class Verified(Claim):
         return None if math.isnan(product) or product == 0.0 else product > 0.0
 
 
-COLUMNS = tuple(field.name for field in fields(Verified))
+FIELDS = tuple(field.name for field in fields(Verified))
+COLUMNS = ("finding", "method", "i", "j", *FIELDS[2:])
 
 
 def _inside(value: float, low: float, high: float) -> bool | None:
@@ -101,7 +112,7 @@ def _inside(value: float, low: float, high: float) -> bool | None:
 class Tally:
     """Of some rows: how many have each verdict, and (yes, of so many) of what can be said of most of them."""
 
-    verdicts: dict[Verdict, int]
+    verdicts: dict[str, int]
     same_sign: tuple[int, int]
     compatible: tuple[int, int]
     inside_marginal: tuple[int, int]
@@ -110,7 +121,7 @@ class Tally:
     @classmethod
     def of(cls, rows: Sequence[Verified]) -> Tally:
         """Count them."""
-        names: tuple[Verdict, ...] = ("confirmed", "open", "reversed")
+        names = ("confirmed", "open", "reversed")
         questions = ("same_sign", "compatible", "inside_marginal", "inside_selected")
         return cls(
             {name: sum(row.verdict == name for row in rows) for name in names},
@@ -142,10 +153,12 @@ def write_verified(folder: Path, rows: Sequence[Verified]) -> None:
     from pyarrow import parquet
 
     kinds = {"int": pa.int64(), "str": pa.string(), "float": pa.float64(), "bool": pa.bool_(), "Verdict": pa.string()}
-    members = pa.list_(pa.int64())
-    types = {f.name: kinds.get(str(f.type).removesuffix(" | None"), members) for f in fields(Verified)}
-    table = pa.Table.from_pylist([asdict(row) for row in rows], pa.schema([(name, types[name]) for name in COLUMNS]))
-    parquet.write_table(table, folder / FILE)
+    types = {f.name: kinds.get(str(f.type).removesuffix(" | None"), pa.list_(pa.int64())) for f in fields(Verified)}
+    types |= {"i": pa.int64(), "j": pa.int64()}
+    values = [{name: getattr(row, name) for name in COLUMNS} for row in rows]
+    parquet.write_table(
+        pa.Table.from_pylist(values, pa.schema([(name, types[name]) for name in COLUMNS])), folder / FILE
+    )
 
 
 def read_verified(folder: Path) -> list[Verified]:
@@ -156,4 +169,4 @@ def read_verified(folder: Path) -> list[Verified]:
         groups = {name: tuple(values[name]) for name in ("members_i", "members_j")}
         return Verified(**{**values, **groups})
 
-    return [row(values) for values in parquet.read_table(folder / FILE).to_pylist()]
+    return [row(values) for values in parquet.read_table(folder / FILE, columns=list(FIELDS)).to_pylist()]

@@ -64,7 +64,7 @@ def run(run: Run) -> VerifySummary:
         n_pairs=len(couples.targets),
         n_couples=couples.n_couples,
         n_models=couples.n_models,
-        verdicts={**Tally.of(rows).verdicts},
+        verdicts=Tally.of(rows).verdicts,
     )
 
 
