@@ -12,6 +12,7 @@ from pipeline.errors import BadInputError
 from pipeline.store.cache import Result
 from pipeline.summaries import VerifySummary, read_summary
 from pipeline.text.csv_text import csv_line
+from pipeline.training.trained_set import TrainedSet
 from pipeline.verified import COLUMNS, Tally, Verified, read_verified
 
 CHOICES = ("top", "findings", "pair")
@@ -27,7 +28,12 @@ EXPLANATION = (
 
 
 def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """The overrides of a question: which claims it names takes the place of what the configuration names."""
+    """The overrides of a question: which claims it names takes the place of what the configuration names.
+
+    A source that no more models can be trained like is refused here, before anything is downloaded or fitted.
+    """
+    config = load_config(config_name, overrides)
+    TrainedSet.of(config, "verify")
     given = {name: value for name, value in asked.items() if value not in (None, ())}
     choices = [name for name in CHOICES if name in given]
     if len(choices) > 1:
@@ -36,7 +42,7 @@ def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[st
         raise BadInputError("--pair and --target belong together: --pair I J --target T.")
     if "pair" in given:
         given["pair"] = [int(image) if image.isdigit() else image for image in given["pair"]]
-    if not choices and not load_config(config_name, overrides).verify.wanted:
+    if not choices and not config.verify.wanted:
         given["top"] = 1
     unset = [f"verify.{name}=" for name in (*CHOICES, "target")] if choices else []
     own = [f"verify.{name}={json.dumps(value, ensure_ascii=False)}" for name, value in given.items()]

@@ -19,6 +19,8 @@ SMALL = (
     "robustness.top=1",
     "robustness.metric=features",
     "robustness.neighbours=2",
+    "verify.top=1",
+    "verify.models=4",
     "report.max_panels=1",
     "test.alpha=0.9",
     'test.method=["contrast"]',
@@ -38,6 +40,7 @@ PARTLY = {
     ("evidence", "test"),
     ("evidence", "fit"),
     ("prior", "robustness"),
+    ("verify", "source"),
 }
 """Sections of which only something derived enters, by `instead`."""
 
@@ -46,6 +49,7 @@ HARMLESS = {
     ("fit", "fit.memory_gb"),
     ("test", "test.chunk_pairs"),
     ("robustness", "test.chunk_pairs"),
+    ("verify", "test.chunk_pairs"),
     ("test", "test.targets"),
     ("prior", "test.targets"),
 }
