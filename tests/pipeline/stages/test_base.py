@@ -8,8 +8,8 @@ import pytest
 import pipeline.run
 from pipeline.config import Config, load_config
 from pipeline.run import Pipeline
-from pipeline.stages import STAGES
-from pipeline.stages.base import APART, all_but
+from pipeline.stages import STAGES, base
+from pipeline.stages.base import all_but
 
 SMALL = (
     "source.fit_rows=600",
@@ -93,7 +93,7 @@ def test_all_but_keeps_every_setting_that_is_not_named():
     kept = all_but(config, {"source": "…", "fit.memory_gb": "…"})
     expected = {
         f"{section}.{name}"
-        for section in Config.model_fields.keys() - APART
+        for section in Config.model_fields.keys() - base.APART
         for name in getattr(config, section).model_dump()
     }
     assert set(kept) == {n for n in expected if not n.startswith("source.")} - {"fit.memory_gb"}
@@ -133,7 +133,10 @@ def test_a_new_setting_enters_every_key_until_somebody_leaves_it_out(monkeypatch
     for section in Config.model_fields:
         for stage in STAGES.values():
             enters = f"{section}.brand_new" in stage.settings(More(section))
-            assert enters == (section not in APART and section not in stage.left_out(config)), (stage.name, section)
+            assert enters == (section not in base.APART and section not in stage.left_out(config)), (
+                stage.name,
+                section,
+            )
     assert "test.brand_new" in STAGES["test"].settings(More("test"))
     assert "source.brand_new" in STAGES["download"].settings(More("source"))
     assert "fit.brand_new" in STAGES["fit"].settings(More("fit"))

@@ -1,4 +1,4 @@
-"""Which claims are verified: findings by the numbers that `findings` prints, or a pair with the effect of the library."""
+"""Which claims are verified: findings by the numbers that `findings` prints, or a pair with the library's effect."""
 
 import csv
 
