@@ -49,7 +49,7 @@ def sides_of(claim: Claim) -> Sides:
     return left, right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Couples:
     """n_couples of each pair of `claims`, with models like those of `trained` but of seeds of their own."""
 
