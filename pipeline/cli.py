@@ -9,6 +9,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from pipeline.options import (
     methods,
     result_options,
     train_options,
+    verify_options,
     with_options,
 )
 
@@ -136,6 +138,20 @@ def robustness(
     own = tuple(f"robustness.{name}={value}" for name, value in asked.items() if value is not None)
     made = _pipeline(overrides=(*overrides, *own), **options).run("robustness")
     for line in robustness_lines(made):
+        click.echo(line)
+
+
+@cli.command()
+@with_options(verify_options)
+def verify(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options: Any) -> None:
+    """Hold findings, or any pair, against fresh models that are trained with its two images forced in and out."""
+    from pipeline.commands.verify import QUESTION, asked_settings, verify_lines
+
+    asked = {name: options.pop(name) for name in QUESTION}
+    pipeline = _pipeline(config_name, asked_settings(config_name, overrides, asked), **options)
+    if as_csv and not pipeline.quiet:
+        pipeline.say = partial(click.echo, err=True)
+    for line in verify_lines(pipeline.run("verify"), as_csv):
         click.echo(line)
 
 

@@ -162,3 +162,14 @@ train_options = (
     click.option("--quiet", is_flag=True, help="No progress bar."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )  # fmt: skip
+verify_options = (
+    *common_options,
+    click.option("--finding", "findings", type=click.IntRange(min=1), multiple=True, help="By number. Repeatable."),
+    click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position."),
+    click.option("--target", type=click.IntRange(min=0), help="The target of --pair."),
+    click.option("--top", type=click.IntRange(min=1), help="The first findings.  [default: 1, or what [verify] names]"),
+    click.option("--models", type=click.IntRange(min=4), help="Fresh models for each pair.  [default: 1000]"),
+    click.option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
+    click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
+    click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
+)

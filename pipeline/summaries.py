@@ -352,6 +352,26 @@ class RobustnessSummary(Summary):
         return f"{len(self.cases)} pairs made again by {self.method}, {self.n_tests:,} tests"
 
 
+class VerifySummary(Summary):
+    """method: whose findings were verified, None for a pair. n_pairs: different pairs of the claims, each with
+    n_couples of its own; n_models in all. verdicts: how many claims have which.
+    """
+
+    method: str | None = None
+    n_claims: int
+    n_pairs: int
+    n_couples: int
+    n_models: int
+    verdicts: Mapping[str, int]
+
+    def describe(self) -> str:
+        """How many claims, on how many fresh models, with which verdicts."""
+        if not self.n_claims:
+            return "nothing was found, so nothing was trained"
+        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count)
+        return f"{verdicts} of {self.n_claims} on {self.n_models:,} fresh models"
+
+
 class ReportSummary(Summary):
     """n_findings: by method."""
 

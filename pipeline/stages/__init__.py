@@ -12,6 +12,7 @@ from pipeline.stages.prior import stage as prior_stage
 from pipeline.stages.robustness import features
 from pipeline.stages.robustness import stage as robustness_stage
 from pipeline.stages.test import stage as test_stage
+from pipeline.stages.verify import stage as verify_stage
 
 __all__ = ["STAGES", "Run", "Stage"]
 
@@ -27,6 +28,7 @@ STAGES: dict[str, Stage[Any]] = {
         influence_stage.STAGE,
         features.STAGE,
         robustness_stage.STAGE,
+        verify_stage.STAGE,
         report.STAGE,
     )
 }

@@ -60,6 +60,7 @@ def run(run: Run) -> ReportSummary:
     """Write the page and its files."""
     from pipeline.report import write_report
     from pipeline.report.content import Content, Images, MaskCheck
+    from pipeline.report.evidence.trained_again import trained_again_of
 
     config, inputs, data = run.config, run.inputs, run.data
     fit, test = read_summary(inputs["fit"], FitSummary), read_summary(inputs["test"], TestSummary)
@@ -88,6 +89,7 @@ def run(run: Run) -> ReportSummary:
         class_names=() if labels is None else labels.class_names,
         **_evidence(run, rows),
         robustness=_robustness(inputs, labels),
+        trained_again=trained_again_of(inputs.get("verify")),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
         provenance=_provenance(config, inputs, run.command),
@@ -402,5 +404,5 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     return lines
 
 
-INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness")
+INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness", "verify")
 STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)

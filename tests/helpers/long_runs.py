@@ -10,6 +10,7 @@ LONGEST = (
     "pipeline/commands/test_simulate.py",
     "pipeline/commands/test_train.py",
     "pipeline/test_run_stopped.py",
+    "pipeline/stages/verify/test_stage.py",
     "pipeline/stages/fit/test_lasso_batches.py",
     "pipeline/stages/test/test_pair_chunks.py",
     "datamodels_inf/training/test_train.py",

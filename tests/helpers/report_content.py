@@ -20,7 +20,7 @@ from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robust
 
 VOID = {"meta", "link", "img", "br", "rect", "line", "circle", "path", "input"}
 NAMES = ("dog", "truck", "cat")
-FILES = ("findings.csv", "tests.csv", "datamodels.csv", "atlas.csv", "report.json", "overview.png")
+FILES = ("findings.csv", "tests.csv", "datamodels.csv", "atlas.csv", "report.json", "overview.png", "verify.csv")
 EVIL = "<script>alert(1)</script>\"'&"
 
 

@@ -18,10 +18,11 @@ from report_content import (
     make_rows,
     make_weighted,
 )
+from small_trained import make_verified
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
-from pipeline.report.content import Coding, Growth
+from pipeline.report.content import Coding, Growth, TrainedAgain
 from pipeline.report.evidence.curves import HeldOut, curves_of
 from pipeline.report.evidence.galleries import galleries_of
 from pipeline.report.evidence.influences import with_influences
@@ -92,6 +93,16 @@ def with_prior(**changes):
     return full_content(rows, expectations=expectations, **changes)
 
 
+def trained_again():
+    """A claim of each verdict, one of groups that was not estimated, and one whose interval has no end."""
+    classes = {"class_i": NAMES[0], "class_j": NAMES[1], "class_target": NAMES[2]}
+    open_ended = {"effect_se": np.inf, "effect_low": -np.inf, "effect_high": np.inf, "effect_low_selected": np.nan}
+    rows = [make_verified(found, **classes) for found in (0.5, -0.5, 0.05)]
+    rows.append(make_verified(0.3, members_i=(0, 1, 2), members_j=(5, 6, 7), effect=np.nan, effect_low=np.nan))
+    rows.append(make_verified(0.3, finding=None, **open_ended))
+    return TrainedAgain("paired", 1000, 100, tuple(rows))
+
+
 CONTENTS = {
     "methods": lambda: full_content(two_methods(), max_panels=20),
     "nothing": lambda: full_content(make_rows(50, 0)),
@@ -99,6 +110,7 @@ CONTENTS = {
     "hostile": lambda: full_content(hostile_rows(), title=NAMES[1] + EVIL, images=None),
     "reruns": lambda: full_content(make_rows(50, 3), robustness=make_robustness(NAMES)),
     "reruns without images": lambda: full_content(make_rows(9, 2), robustness=make_robustness(), images=None),
+    "trained again": lambda: full_content(make_rows(50, 3), trained_again=trained_again()),
     "groups": lambda: full_content([make_row(k, members_i=(0, 1, 2), members_j=(5, 6, 7), i=0, j=5) for k in range(3)]),
     "atlas": lambda: atlas_content(two_methods(), max_panels=20),
     "hostile atlas": lambda: atlas_content(hostile_rows(), NAMES[:4], images=None),

@@ -29,6 +29,7 @@ from pipeline.summaries import (
     RobustnessSummary,
     TargetQuality,
     TestSummary,
+    VerifySummary,
     read_summary,
 )
 
@@ -82,6 +83,10 @@ SUMMARIES = {
     "robustness": RobustnessSummary(
         method="contrast", metric="pixels", split=True, n_held_out=45, n_tests=99, cases=CASES
     ),
+    "verify": VerifySummary(
+        method=None, n_claims=4, n_pairs=3, n_couples=500, n_models=3000,
+        verdicts={"confirmed": 3, "open": 1, "reversed": 0},
+    ),
     "report": ReportSummary(n_tests=2000, n_findings={"swap": 0, "paired": 39}),
 }  # fmt: skip
 WORDS = {
@@ -94,6 +99,7 @@ WORDS = {
     "influence": "9 influences of 2,048; 4 of 1,300 weights stand",
     "features": "128 features of 24 images",
     "robustness": "1 pairs made again by contrast, 99 tests",
+    "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
     "report": "0 findings by swap, 39 findings by paired",
 }
 

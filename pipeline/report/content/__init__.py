@@ -20,6 +20,7 @@ from pipeline.report.content.images import Images
 from pipeline.report.content.influences import Influences
 from pipeline.report.content.masks import MaskCheck
 from pipeline.report.content.reruns import Robustness
+from pipeline.report.content.trained_again import TrainedAgain
 from pipeline.report.rows import Key, Row
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Influences",
     "MaskCheck",
     "Robustness",
+    "TrainedAgain",
     "Weighted",
 ]
 
@@ -59,6 +61,7 @@ class Content:
     curves: of the tests that get a panel, by `Row.key`. galleries: by target.
     influences: of single images, from the atlas; None leaves them out.
     robustness: re-runs with look-alikes; None leaves them out.
+    trained_again: claims beside fresh models; None leaves them out.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
@@ -87,6 +90,7 @@ class Content:
     galleries: Mapping[int, Gallery] = field(default_factory=dict)
     influences: Influences | None = None
     robustness: Robustness | None = None
+    trained_again: TrainedAgain | None = None
     max_panels: int
     unit: str = "margin"
     tau: float = 0.0

@@ -38,6 +38,7 @@ def write_json(path: Path, page: Page) -> None:
         "coding": None if content.coding is None else asdict(content.coding),
         "methods": [_method(method, content) for method in page.methods],
         **({} if content.influences is None else {"atlas": influences_json(content.influences)}),
+        **({} if content.trained_again is None else {"verify": asdict(content.trained_again)}),
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }

@@ -24,6 +24,7 @@ from pipeline.report.sections import (
     reading,
     robustness,
     table,
+    verify,
 )
 from pipeline.report.sections.base import File, Section, Shown
 
@@ -40,6 +41,7 @@ SECTIONS: dict[str, Section] = {
         corrections.SECTION,
         prior.SECTION,
         robustness.SECTION,
+        verify.SECTION,
         influences.SECTION,
         influential.SECTION,
         diagnostics.SECTION,

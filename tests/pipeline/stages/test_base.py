@@ -8,7 +8,7 @@ import pytest
 import pipeline.run
 from pipeline.config import Config, load_config
 from pipeline.run import Pipeline
-from pipeline.stages import STAGES
+from pipeline.stages import STAGES, base
 from pipeline.stages.base import PICTURES, all_but
 
 SMALL = (
@@ -19,6 +19,8 @@ SMALL = (
     "robustness.top=1",
     "robustness.metric=features",
     "robustness.neighbours=2",
+    "verify.top=1",
+    "verify.models=4",
     "report.max_panels=1",
     "test.alpha=0.9",
     'test.method=["contrast"]',
@@ -38,6 +40,7 @@ PARTLY = {
     ("evidence", "test"),
     ("evidence", "fit"),
     ("prior", "robustness"),
+    ("verify", "source"),
 }
 """Sections of which only something derived enters, by `instead`."""
 
@@ -46,6 +49,7 @@ HARMLESS = {
     ("fit", "fit.memory_gb"),
     ("test", "test.chunk_pairs"),
     ("robustness", "test.chunk_pairs"),
+    ("verify", "test.chunk_pairs"),
     ("test", "test.targets"),
     ("prior", "test.targets"),
 }
@@ -88,7 +92,9 @@ def test_all_but_keeps_every_setting_that_is_not_named():
     config = load_config("digits", ())
     kept = all_but(config, {"source": "…", "fit.memory_gb": "…"})
     expected = {
-        f"{section}.{name}" for section in Config.model_fields for name in getattr(config, section).model_dump()
+        f"{section}.{name}"
+        for section in Config.model_fields.keys() - base.APART
+        for name in getattr(config, section).model_dump()
     }
     assert set(kept) == {n for n in expected if not n.startswith("source.")} - {"fit.memory_gb"}
     assert kept["test.alpha"] == config.test.alpha
@@ -127,7 +133,10 @@ def test_a_new_setting_enters_every_key_until_somebody_leaves_it_out(monkeypatch
     for section in Config.model_fields:
         for stage in STAGES.values():
             enters = f"{section}.brand_new" in stage.settings(More(section))
-            assert enters == (section not in stage.left_out(config)), (stage.name, section)
+            assert enters == (section not in base.APART and section not in stage.left_out(config)), (
+                stage.name,
+                section,
+            )
     assert "test.brand_new" in STAGES["test"].settings(More("test"))
     assert "source.brand_new" in STAGES["download"].settings(More("source"))
     assert "fit.brand_new" in STAGES["fit"].settings(More("fit"))

@@ -107,7 +107,7 @@ def seen_rows(page):
         *((name, *screen) for name in ("methods", "nothing", "hostile", "sample") for screen in SCREENS),
         *(
             (name, *screen)
-            for name in ("one", "groups", "atlas", "hostile atlas", "many", "blocks", "prior")
+            for name in ("one", "groups", "atlas", "hostile atlas", "many", "blocks", "prior", "trained again")
             for screen in ((390, "dark"), (1280, "light"))
         ),
     ],
@@ -358,6 +358,8 @@ def axe():
         ("blocks", 1280, "light"),
         ("blocks", 390, "dark"),
         ("prior", 1280, "dark"),
+        ("trained again", 1280, "light"),
+        ("trained again", 390, "dark"),
         ("sample", 1280, "dark"),
     ],
 )
