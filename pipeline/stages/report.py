@@ -18,6 +18,7 @@ from pipeline.progress import progress_bar
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.atlas.influence import read_counts
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.fresh.shown import fresh_check
 from pipeline.stages.inputs import tested_targets
 from pipeline.stages.prior.files import read_forecast, read_prior
 from pipeline.stages.test.premise import spoiled_influences, spoiled_tests
@@ -88,6 +89,7 @@ def run(run: Run) -> ReportSummary:
         class_names=() if labels is None else labels.class_names,
         **_evidence(run, rows),
         robustness=_robustness(inputs, labels),
+        fresh=fresh_check(inputs),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
         provenance=_provenance(config, inputs, run.command),
@@ -402,5 +404,5 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     return lines
 
 
-INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness")
+INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness", "agreement")
 STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)
