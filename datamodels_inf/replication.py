@@ -185,7 +185,9 @@ def false_bound(disagree: int, n: int, halves: Floats) -> float:
 
     2·(D/R + t·√V), which knows how signs depend on each other; and F_u/R, F_u the largest F with
     P(Bin(F, ½) ≤ D) > 0.05, exact for independent signs however few: D is not smaller than the number of false findings
-    that disagree.
+    that disagree. Measured (tests/datamodels_inf/test_replication.py, 200 findings, 60 to 200 false): it holds in 95 %
+    where tests are independent, in 93 % where they have a tenth to a third of their noise in common, in 88 % where nine
+    tenths; the second bound alone in 94 %, 59 to 78 % and 53 %.
     """
     wide = 2.0 * (disagree / n + float(stdtrit(len(halves), CONFIDENCE)) * split_error(halves))
     more = np.arange(1.0, n - disagree + 1.0)  # F − D; P(Bin(F, ½) ≤ D) = I_½(F − D, D + 1).

@@ -9,7 +9,8 @@ from pipeline.commands.aligned import aligned
 from pipeline.fresh_summaries import FreshAgreementSummary
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
-from pipeline.text.replications import COLUMNS, MEANING, cells
+from pipeline.text.numbers import unbroken
+from pipeline.text.replications import MEANING, table
 
 WIDTH = 110
 
@@ -19,22 +20,22 @@ def agreement_lines(result: Result) -> Iterator[str]:
     summary = read_summary(result, FreshAgreementSummary)
     yield f"Held against {summary.n_models:,} fresh models, on masks that no fit and no test has seen"
     for title, kind in (("Findings", "findings"), ("As many other tests", "others")):
-        lines = [[title, *COLUMNS]]
-        missing = []
-        for name, family in summary.families.items():
-            found = getattr(family, kind)
-            if found is None:
-                missing.append(name)
-            else:
-                lines.append([name, *cells(found)])
+        found = {name: getattr(family, kind) for name, family in summary.families.items()}
+        known = {name: one for name, one in found.items() if one is not None}
+        columns, rows = table(known)
         yield ""
-        if len(lines) > 1:
-            yield from aligned(lines, right=True)
-        if missing:
-            yield f"{title}: none of {', '.join(missing)}."
+        if known:
+            yield from aligned([[title, *columns], *([name, *texts] for name, texts in rows.items())], right=True)
+        if missing := found.keys() - known.keys():
+            yield f"{title}: none by {', '.join(name for name in found if name in missing)}."
     yield ""
-    yield from textwrap.wrap(MEANING, WIDTH)
-    yield from textwrap.wrap(sampled(summary), WIDTH)
+    yield from _wrapped(MEANING)
+    yield from _wrapped(sampled(summary))
+
+
+def _wrapped(text: str) -> list[str]:
+    lines = textwrap.wrap(unbroken(text), WIDTH, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def sampled(summary: FreshAgreementSummary) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pipeline.report.content.fresh import FreshCheck, FreshFamily, Points
 
 MOST_DRAWN = 1000
+COLUMNS = ["finding", "effect", "fresh"]
 
 
 def fresh_check(inputs: Mapping[str, Result]) -> FreshCheck | None:
@@ -30,12 +31,13 @@ def fresh_check(inputs: Mapping[str, Result]) -> FreshCheck | None:
         return None
     result = inputs["agreement"]
     summary = read_summary(result, FreshAgreementSummary)
-    columns, families = ["finding", "effect", "fresh"], []
+    families = []
     for method, family in summary.methods.items():
-        chosen = compute.field("method") == method
-        families.append(_family(method, family, parquet.read_table(result.folder / PAIRS, columns, filters=chosen)))
+        of_method = compute.field("method") == method
+        table = parquet.read_table(result.folder / PAIRS, columns=COLUMNS, filters=of_method)
+        families.append(_family(method, family, table))
     if summary.atlas is not None:
-        families.append(_family("atlas", summary.atlas, parquet.read_table(result.folder / CELLS, columns)))
+        families.append(_family("atlas", summary.atlas, parquet.read_table(result.folder / CELLS, columns=COLUMNS)))
     return FreshCheck(summary.n_models, tuple(families), sampled(summary))
 
 
