@@ -69,7 +69,7 @@ def halves_of(rng, claimed, rows, splits=20):
 
 @pytest.mark.parametrize("shared", (0.0, 0.3, 0.9))
 def test_random_halves_know_how_signs_depend_on_each_other(shared):
-    """Without effects V is the variance of the share, whatever tests have in common; that of the binomial law is not."""
+    """Without effects V is the variance of the share, whatever tests have in common; the binomial law's is not."""
     rng, tests, shares, variances = np.random.default_rng(1), 100, [], []
     claimed = np.ones(tests)
     for _ in range(times(200, 2000)):

@@ -20,6 +20,7 @@ SMALL = (
     "robustness.metric=features",
     "robustness.neighbours=2",
     "report.max_panels=1",
+    "verify.fresh=32",
     "test.alpha=0.9",
     'test.method=["contrast"]',
 )
@@ -38,6 +39,7 @@ PARTLY = {
     ("evidence", "test"),
     ("evidence", "fit"),
     ("prior", "robustness"),
+    ("fresh", "source"),
 }
 """Sections of which only something derived enters, by `instead`."""
 
