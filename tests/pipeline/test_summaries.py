@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from datamodels_inf import check_exchangeable
+from datamodels_inf.replication import Replication
 from pipeline.errors import BadInputError
+from pipeline.fresh_summaries import FreshAgreementSummary, FreshSummary, HeldFamily
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.summaries import (
@@ -33,6 +35,9 @@ from pipeline.summaries import (
 )
 
 MASKS = check_exchangeable(np.random.default_rng(0).random((200, 12)) < 0.5)
+HELD = HeldFamily(
+    n_tests=80, n_found=9, others=None, findings=Replication(9, 8 / 9, 0.5, 1.0, 0.9, None, 7, 1, 1.0, 2 / 9, 0.7)
+)
 UNKNOWN = replace(MASKS, checks=(replace(MASKS.checks[0], pvalue=math.nan), *MASKS.checks[1:]))
 
 
@@ -82,6 +87,10 @@ SUMMARIES = {
     "robustness": RobustnessSummary(
         method="contrast", metric="pixels", split=True, n_held_out=45, n_tests=99, cases=CASES
     ),
+    "fresh": FreshSummary(n_models=10_000, n_train=400, n_targets=120, seed=2**63),
+    "agreement": FreshAgreementSummary(
+        n_models=10_000, n_splits=20, methods={"paired": HELD}, atlas=HeldFamily(**vars(HELD) | {"findings": None})
+    ),
     "report": ReportSummary(n_tests=2000, n_findings={"swap": 0, "paired": 39}),
 }  # fmt: skip
 WORDS = {
@@ -94,6 +103,8 @@ WORDS = {
     "influence": "9 influences of 2,048; 4 of 1,300 weights stand",
     "features": "128 features of 24 images",
     "robustness": "1 pairs made again by contrast, 99 tests",
+    "fresh": "10,000 fresh models, 120 targets",
+    "agreement": "paired 88.9% same sign, atlas no finding",
     "report": "0 findings by swap, 39 findings by paired",
 }
 

@@ -10,7 +10,6 @@ import numpy as np
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.targets import prepare_targets
-from pipeline.config import Test
 from pipeline.findings import Family
 from pipeline.stages.base import Run
 from pipeline.stages.fresh.compared import Compared, Estimates, n_others
@@ -41,7 +40,7 @@ def read_chosen(run: Run) -> tuple[Pairs, dict[str, ChosenPairs]]:
         family = Family(table["pvalue"].to_numpy(), test, prior_in_use(test, run.inputs.get("prior"), method))
         figures = {name: table[name].to_numpy() for name in FIGURES}
         chosen[method] = choose(family, figures, np.random.default_rng([run.config.verify.seed, number]))
-    return _read_pairs(run, test), chosen
+    return _read_pairs(run), chosen
 
 
 def choose(family: Family, figures: dict[str, Floats], rng: np.random.Generator) -> ChosenPairs:
@@ -58,7 +57,7 @@ def choose(family: Family, figures: dict[str, Floats], rng: np.random.Generator)
     return ChosenPairs(place, tests, family.n_tests, family.n_found)
 
 
-def _read_pairs(run: Run, test: Test) -> Pairs:
+def _read_pairs(run: Run) -> Pairs:
     from pyarrow import parquet
 
     table = parquet.read_table(run.inputs["test"].folder / "design.parquet").combine_chunks()
@@ -66,7 +65,7 @@ def _read_pairs(run: Run, test: Test) -> Pairs:
     bounds = left.offsets.to_numpy().astype(np.int64)
     kind = np.zeros(len(table), np.int8)
     members_i, members_j = (side.values.to_numpy() for side in (left, right))
-    return Pairs(members_i, members_j, bounds, table["target"].to_numpy(), kind, (test.design,))
+    return Pairs(members_i, members_j, bounds, table["target"].to_numpy(), kind, ("",))
 
 
 def pair_effects(

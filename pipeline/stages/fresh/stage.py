@@ -38,7 +38,9 @@ def left_out(config: Config) -> dict[str, str]:
 def instead(config: Config) -> dict[str, object]:
     """What the margins of the models depend on."""
     verify = config.verify
-    if 0 < verify.fresh < FEWEST:
+    if not wanted(config):
+        return {}
+    if verify.fresh < FEWEST:
         raise BadInputError(f"verify.fresh = {verify.fresh} is too few models to agree or not; give {FEWEST} or more.")
     return {**TrainedSet.of(config, WHO).content, "verify.fresh": verify.fresh, "verify.seed": verify.seed}
 
