@@ -7,6 +7,8 @@ from pipeline.stages.atlas import influence as influence_stage
 from pipeline.stages.atlas import stage as atlas_stage
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.fit import stage as fit_stage
+from pipeline.stages.fresh import agreement
+from pipeline.stages.fresh import stage as fresh_stage
 from pipeline.stages.prior import evidence
 from pipeline.stages.prior import stage as prior_stage
 from pipeline.stages.robustness import features
@@ -29,6 +31,8 @@ STAGES: dict[str, Stage[Any]] = {
         features.STAGE,
         robustness_stage.STAGE,
         verify_stage.STAGE,
+        fresh_stage.STAGE,
+        agreement.STAGE,
         report.STAGE,
     )
 }

@@ -18,6 +18,7 @@ from pipeline.progress import progress_bar
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.atlas.influence import read_counts
 from pipeline.stages.base import Run, Stage
+from pipeline.stages.fresh.shown import fresh_check
 from pipeline.stages.inputs import tested_targets
 from pipeline.stages.prior.files import read_forecast, read_prior
 from pipeline.stages.test.premise import spoiled_influences, spoiled_tests
@@ -90,6 +91,7 @@ def run(run: Run) -> ReportSummary:
         **_evidence(run, rows),
         robustness=_robustness(inputs, labels),
         trained_again=trained_again_of(inputs.get("verify")),
+        fresh=fresh_check(inputs),
         max_panels=config.report.max_panels,
         tau=config.test.tau,
         provenance=_provenance(config, inputs, run.command),
@@ -404,5 +406,8 @@ def _provenance(config: Config, inputs: Mapping[str, Result], command: str) -> d
     return lines
 
 
-INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness", "verify")
+INPUTS = (
+    "download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness", "verify",
+    "agreement",
+)  # fmt: skip
 STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)

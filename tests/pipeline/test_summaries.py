@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from datamodels_inf import check_exchangeable
+from datamodels_inf.replication import Replication
 from pipeline.errors import BadInputError
+from pipeline.fresh_summaries import FreshAgreementSummary, FreshSummary, HeldFamily
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.summaries import (
@@ -34,6 +36,9 @@ from pipeline.summaries import (
 )
 
 MASKS = check_exchangeable(np.random.default_rng(0).random((200, 12)) < 0.5)
+HELD = HeldFamily(
+    n_tests=80, n_found=9, others=None, findings=Replication(9, 8 / 9, 0.5, 1.0, 0.9, None, 7, 1, 1.0, 2 / 9, 0.7)
+)
 UNKNOWN = replace(MASKS, checks=(replace(MASKS.checks[0], pvalue=math.nan), *MASKS.checks[1:]))
 
 
@@ -87,6 +92,10 @@ SUMMARIES = {
         method=None, n_claims=4, n_pairs=3, n_couples=500, n_models=3000,
         verdicts={"confirmed": 3, "open": 1, "reversed": 0},
     ),
+    "fresh": FreshSummary(n_models=10_000, n_train=400, n_targets=120, seed=2**63),
+    "agreement": FreshAgreementSummary(
+        n_models=10_000, n_splits=20, methods={"paired": HELD}, atlas=HeldFamily(**vars(HELD) | {"findings": None})
+    ),
     "report": ReportSummary(n_tests=2000, n_findings={"swap": 0, "paired": 39}),
 }  # fmt: skip
 WORDS = {
@@ -100,6 +109,8 @@ WORDS = {
     "features": "128 features of 24 images",
     "robustness": "1 pairs made again by contrast, 99 tests",
     "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
+    "fresh": "10,000 fresh models, 120 targets",
+    "agreement": "paired 88.9% same sign, atlas no finding",
     "report": "0 findings by swap, 39 findings by paired",
 }
 

@@ -15,6 +15,7 @@ LONGEST_TEST_FILE = 450
 WITHOUT_TESTS = {
     "pipeline/errors.py": "two exceptions without any logic",
     "pipeline/report/content/curves.py": "a type; evidence/test_curves.py fills it",
+    "pipeline/report/content/fresh.py": "types; sections/test_fresh.py fills them",
     "pipeline/report/content/galleries.py": "two types; evidence/test_galleries.py fills them",
     "pipeline/report/sections/base.py": "types; sections/test_sections_table.py follows their contract",
     "pipeline/report/sections/diagnostics.py": "a heading without variables",

@@ -14,6 +14,7 @@ from pipeline.report.content.blocks import Blocks
 from pipeline.report.content.curves import Curve
 from pipeline.report.content.datamodels import Coding, DatamodelQuality
 from pipeline.report.content.expectations import Expectation
+from pipeline.report.content.fresh import FreshCheck
 from pipeline.report.content.galleries import Gallery, Weighted
 from pipeline.report.content.growth import Growth
 from pipeline.report.content.images import Images
@@ -30,6 +31,7 @@ __all__ = [
     "Curve",
     "DatamodelQuality",
     "Expectation",
+    "FreshCheck",
     "Gallery",
     "Growth",
     "Images",
@@ -62,6 +64,7 @@ class Content:
     influences: of single images, from the atlas; None leaves them out.
     robustness: re-runs with look-alikes; None leaves them out.
     trained_again: claims beside fresh models; None leaves them out.
+    fresh: agreement with fresh models; None leaves it out.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
@@ -91,6 +94,7 @@ class Content:
     influences: Influences | None = None
     robustness: Robustness | None = None
     trained_again: TrainedAgain | None = None
+    fresh: FreshCheck | None = None
     max_panels: int
     unit: str = "margin"
     tau: float = 0.0

@@ -36,7 +36,7 @@ def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed
     position = int(quality.shown[k])
     slot = Slot("target", "target", (int(quality.targets[position]),), quality.classes[position])
     true, predicted = quality.shown_true[k], quality.shown_predicted[k]
-    low, high = _ends(np.concatenate([true, predicted]))
+    low, high = ends_of(np.concatenate([true, predicted]))
     left, right, top, bottom = BOX
 
     def x(value: Any) -> Any:
@@ -61,7 +61,7 @@ def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed
     )
 
 
-def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+def ends_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Ends of an axis that holds all `values` and a little more."""
     if not values.size:
         return 0.0, 1.0

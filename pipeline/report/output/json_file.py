@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.report.content import Blocks, Content, Expectation
+from pipeline.report.content import Blocks, Content, Expectation, FreshCheck
 from pipeline.report.evidence.detectable_effects import POWER, DetectableEffects
 from pipeline.report.levels import finding_levels
 from pipeline.report.output.influences_table import influences_json
@@ -39,6 +39,7 @@ def write_json(path: Path, page: Page) -> None:
         "methods": [_method(method, content) for method in page.methods],
         **({} if content.influences is None else {"atlas": influences_json(content.influences)}),
         **({} if content.trained_again is None else {"verify": asdict(content.trained_again)}),
+        **({} if content.fresh is None else {"fresh": _fresh(content.fresh)}),
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }
@@ -72,6 +73,20 @@ def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
 def _blocks(blocks: Blocks) -> dict[str, Any]:
     """Models that only fit, and of each block its models, those it was fitted on, and R² on it."""
     return {"n_first": blocks.n_first, "n_models": blocks.sizes, "n_models_fit": blocks.fitted, "r2_median": blocks.r2}
+
+
+def _fresh(fresh: FreshCheck) -> dict[str, Any]:
+    """By family, what fresh models say of its findings and of others; without the dots."""
+    families = {
+        family.name: {
+            "n_tests": family.n_tests,
+            "n_findings": family.n_found,
+            "findings": None if family.findings is None else asdict(family.findings),
+            "others": None if family.others is None else asdict(family.others),
+        }
+        for family in fresh.families
+    }
+    return {"n_models": fresh.n_models, "families": families}
 
 
 def _expectation(expectation: Expectation) -> dict[str, Any]:

@@ -22,6 +22,7 @@ SMALL = (
     "verify.top=1",
     "verify.models=4",
     "report.max_panels=1",
+    "verify.fresh=32",
     "test.alpha=0.9",
     'test.method=["contrast"]',
 )
@@ -41,6 +42,7 @@ PARTLY = {
     ("evidence", "fit"),
     ("prior", "robustness"),
     ("verify", "source"),
+    ("fresh", "source"),
 }
 """Sections of which only something derived enters, by `instead`."""
 

@@ -1,0 +1,52 @@
+"""What the stages fresh and agreement say of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
+from datamodels_inf.replication import Replication
+from pipeline.summaries import Summary
+
+
+class FreshSummary(Summary):
+    """Models on fresh masks, and the seed that made both."""
+
+    n_models: int
+    n_train: int
+    n_targets: int
+    seed: int
+
+    def describe(self) -> str:
+        """How many models and targets."""
+        return f"{self.n_models:,} fresh models, {self.n_targets:,} targets"
+
+
+class HeldFamily(BaseModel):
+    """The tests of a method, or the atlas: n_found of n_tests are findings. findings, others: of those compared."""
+
+    n_tests: int
+    n_found: int
+    findings: Replication | None
+    others: Replication | None
+
+
+class FreshAgreementSummary(Summary):
+    """methods: by name. atlas: None where there is none. n_splits: how often the fresh models were halved."""
+
+    n_models: int
+    n_splits: int
+    methods: Mapping[str, HeldFamily]
+    atlas: HeldFamily | None = None
+
+    @property
+    def families(self) -> dict[str, HeldFamily]:
+        """The methods, and then the atlas."""
+        return {**self.methods, **({} if self.atlas is None else {"atlas": self.atlas})}
+
+    def describe(self) -> str:
+        """Of each family, the share of findings whose sign the fresh models share."""
+        known = {name: family.findings for name, family in self.families.items()}
+        words = ["no finding" if one is None else f"{one.same_sign:.1%} same sign" for one in known.values()]
+        return ", ".join(f"{name} {text}" for name, text in zip(known, words, strict=True))
