@@ -144,15 +144,25 @@ def robustness(
 @cli.command()
 @with_options(verify_options)
 def verify(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options: Any) -> None:
-    """Hold findings, or any pair, against fresh models that are trained with its two images forced in and out."""
+    """Hold findings, or any pair, against fresh models that are trained with its two images forced in and out.
+
+    With --fresh N all findings, as many other pairs and the atlas are held against N models on fresh random masks.
+    """
+    from pipeline.commands.agreement import agreement_lines
     from pipeline.commands.verify import QUESTION, asked_settings, verify_lines
 
     asked = {name: options.pop(name) for name in QUESTION}
     pipeline = _pipeline(config_name, asked_settings(config_name, overrides, asked), **options)
-    if as_csv and not pipeline.quiet:
-        pipeline.say = partial(click.echo, err=True)
-    for line in verify_lines(pipeline.run("verify"), as_csv):
-        click.echo(line)
+    if asked["fresh"] is not None:
+        if as_csv:
+            raise BadInputError("--csv is for single claims; with --fresh, the rows are in agreement.parquet.")
+        for line in agreement_lines(pipeline.run("agreement")):
+            click.echo(line)
+    if asked["fresh"] is None or pipeline.config.verify.wanted:
+        if as_csv and not pipeline.quiet:
+            pipeline.say = partial(click.echo, err=True)
+        for line in verify_lines(pipeline.run("verify"), as_csv):
+            click.echo(line)
 
 
 @cli.command()

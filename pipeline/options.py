@@ -170,6 +170,7 @@ verify_options = (
     click.option("--top", type=click.IntRange(min=1), help="The first findings.  [default: 1, or what [verify] names]"),
     click.option("--models", type=click.IntRange(min=4), help="Fresh models for each pair.  [default: 1000]"),
     click.option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
+    click.option("--fresh", type=click.IntRange(min=1), help="All findings against so many models on fresh masks."),
     click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
     click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
 )

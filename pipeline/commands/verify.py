@@ -16,7 +16,7 @@ from pipeline.training.trained_set import TrainedSet
 from pipeline.verified import COLUMNS, Tally, Verified, read_verified
 
 CHOICES = ("top", "findings", "pair")
-QUESTION = (*CHOICES, "target", "models", "method", "seed")
+QUESTION = (*CHOICES, "target", "models", "method", "fresh", "seed")
 HEADER = (
     "no.", "i (class)", "j (class)", "target (class)", "Δ̂", "95% interval", "as a finding", "fresh Δ", "95% interval",
     "z", "verdict",
@@ -28,7 +28,7 @@ EXPLANATION = (
 
 
 def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """The overrides of a question: which claims it names takes the place of what the configuration names.
+    """The overrides of a question: what it names takes the place of the claims that the configuration names.
 
     A source that no more models can be trained like is refused here, before anything is downloaded or fitted.
     """
@@ -42,9 +42,9 @@ def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[st
         raise BadInputError("--pair and --target belong together: --pair I J --target T.")
     if "pair" in given:
         given["pair"] = [int(image) if image.isdigit() else image for image in given["pair"]]
-    if not choices and not config.verify.wanted:
+    if not choices and not config.verify.wanted and "fresh" not in given:
         given["top"] = 1
-    unset = [f"verify.{name}=" for name in (*CHOICES, "target")] if choices else []
+    unset = [f"verify.{name}=" for name in (*CHOICES, "target")] if choices or "fresh" in given else []
     own = [f"verify.{name}={json.dumps(value, ensure_ascii=False)}" for name, value in given.items()]
     return (*overrides, *unset, *own)
 

@@ -11,7 +11,7 @@ from pipeline.config import Config
 from pipeline.fresh_summaries import FreshAgreementSummary, HeldFamily
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.found import Found
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fresh.cells import cell_effects, choose_cells
 from pipeline.stages.fresh.compared import Estimates, signs_of_halves
 from pipeline.stages.fresh.models import FreshModels
@@ -98,4 +98,4 @@ def _write(path: Path, columns: dict[str, Any]) -> None:
 
 
 INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "fresh")
-STAGE = Stage("agreement", VERSION, INPUTS, FreshAgreementSummary, run, left_out, wanted=wanted)
+STAGE = Stage("agreement", VERSION, INPUTS, FreshAgreementSummary, run, left_out, wanted=wanted, unread=PICTURES)

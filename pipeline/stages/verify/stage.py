@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.config import Config
-from pipeline.stages.base import Run, Stage
+from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.verify.claims import claims_of, method_of
 from pipeline.stages.verify.couples import Couples
 from pipeline.summaries import VerifySummary
@@ -74,4 +74,4 @@ def wanted(config: Config) -> bool:
 
 
 INPUTS = ("download", "fit", "test", "prior")
-STAGE = Stage("verify", VERSION, INPUTS, VerifySummary, run, left_out, instead, wanted)
+STAGE = Stage("verify", VERSION, INPUTS, VerifySummary, run, left_out, instead, wanted, unread=PICTURES)

@@ -13,7 +13,7 @@ from pipeline.store.cache import Result
 from pipeline.summaries import VerifySummary
 from pipeline.verified import COLUMNS, write_verified
 
-NOTHING = {"top": None, "findings": (), "pair": None, "target": None, "models": None, "method": None, "seed": None}
+NOTHING = dict.fromkeys(("top", "pair", "target", "models", "method", "fresh", "seed")) | {"findings": ()}
 
 
 def lines_of(folder, rows, *, as_csv=False, method="paired"):
@@ -40,6 +40,17 @@ def test_the_command_trains_prints_and_is_cached(tmp_path):
     assert {row["verdict"] for row in rows} <= {"confirmed", "reversed", "open"}
     none = ok(tmp_path, "verify", *words, "--set", "test.alpha=1e-200", "--quiet")
     assert none == "There is no finding by contrast, so nothing was trained again.\n"
+
+
+def test_all_findings_against_fresh_masks_and_single_ones_beside_them(tmp_path):
+    make_set(tmp_path)
+    words = [word for setting in settings(tmp_path) for word in ("--set", setting)]
+    alone = ok(tmp_path, "verify", *words, "--fresh", 40)
+    assert "Held against 40 fresh models" in alone and "Findings by contrast, against" not in alone
+    both = ok(tmp_path, "verify", *words, "--fresh", 40, "--top", 1, "--models", 4)
+    assert "fresh     cached" in both and "Findings by contrast, against 4 fresh models" in both
+    refused = call(tmp_path, "verify", *words, "--fresh", 40, "--csv")
+    assert refused.returncode == 2 and "--csv is for single claims" in refused.stderr
 
 
 def test_the_table_has_all_that_is_compared_and_a_line_of_counts(tmp_path):
