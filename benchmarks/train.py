@@ -52,7 +52,7 @@ MEDIAN, LARGEST = 1e-4, 0.1
 BLOCKS = (1, 8, 32)
 """Models that vmap trains at once."""
 GOAL, GROWTH = 5.0, 1.5
-"""Times the better peer, which a network that is bound by matrix products cannot reach; the most that an image of 50,000
+"""Times the better peer, out of reach for a network that is bound by matrix products; the most that an image of 50,000
 may cost, over one of 2,000."""
 PEERS = ("ours", "loop", "vmap, best block")
 SIZES = (500, 2_000, 8_000, 50_000)
