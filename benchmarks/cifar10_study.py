@@ -166,11 +166,12 @@ def nearness(store: Path) -> Iterator[str]:
     features = Features.load(FOLDER / "features.npz")
     labels = features.labels
     dog = labels.class_names.index(config.test.target_class)
+    dogs = (labels.train_labels[i] == dog).astype(int) + (labels.train_labels[j] == dog)
     groups = {
-        "all findings": np.ones(len(i), bool),
-        "one of the two is a dog": (labels.train_labels[i] == dog) != (labels.train_labels[j] == dog),
-        "neither or both are dogs": (labels.train_labels[i] == dog) == (labels.train_labels[j] == dog),
-        "both of one class": labels.train_labels[i] == labels.train_labels[j],
+        "all findings": dogs >= 0,
+        "one of the two is a dog": dogs == 1,
+        "both are dogs": dogs == 2,
+        "neither is a dog": dogs == 0,
     }
     yield "| findings by contrast | how many | nearer in pixels | nearer in features |"
     yield "|---|---|---|---|"

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+"""Between thousands, on the page."""
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -52,7 +54,7 @@ def plural(count: int, noun: str) -> str:
 
 def thousands(count: int) -> str:
     """A count with its thousands apart: 12 000."""
-    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{count:,}".replace(",", THIN)
 
 
 def weights(values: Sequence[float]) -> list[str]:

@@ -7,6 +7,7 @@ from pipeline.report.content.fresh import FreshCheck, FreshFamily
 from pipeline.report.drawing.effect_scatter import effect_scatter
 from pipeline.report.page import Page
 from pipeline.report.sections.base import Section, Variables
+from pipeline.text.numbers import THIN, thousands
 from pipeline.text.replications import MEANING, share, table
 
 
@@ -29,7 +30,8 @@ def _table(fresh: FreshCheck, kind: str) -> tuple[str, list[str], dict[str, list
     """Its title, columns, and a row for each family that has such tests."""
     found: dict[str, Replication | None] = {family.name: getattr(family, kind) for family in fresh.families}
     title = "Findings" if kind == "findings" else "As many other tests"
-    return title, *table({name: one for name, one in found.items() if one is not None})
+    columns, rows = table({name: one for name, one in found.items() if one is not None})
+    return title, columns, {name: [text.replace(",", THIN) for text in row] for name, row in rows.items()}
 
 
 def sentence(family: FreshFamily) -> str:
@@ -37,10 +39,12 @@ def sentence(family: FreshFamily) -> str:
     found = family.findings
     if found is None:
         return f"{family.name}: no finding to compare."
-    text = f"{family.name}: {share(found.same_sign)} of {found.n:,} findings have the same sign by the fresh models"
+    same = f"{share(found.same_sign)} of {thousands(found.n)} findings"
+    text = f"{family.name}: {same} have the same sign by the fresh models"
     if found.false_share is not None:
-        text += f", so about {share(found.false_share)} of them are false (95 % bound: {share(found.false_bound)})"
-    return f"{text}. Confirmed by the fresh models alone: {found.confirmed:,}; reversed: {found.reversed:,}."
+        text += f", so about {share(found.false_share)} or fewer are false (95 % bound: {share(found.false_bound)})"
+    confirmed, reversed_ = thousands(found.confirmed), thousands(found.reversed)
+    return f"{text}. Confirmed by the fresh models alone: {confirmed}; reversed: {reversed_}."
 
 
 SECTION = Section("fresh", data, style="fresh.css")
