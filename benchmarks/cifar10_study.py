@@ -271,11 +271,11 @@ def expected_findings(strengths: Floats, rows: dict[str, int]) -> dict[str, floa
     """By Benjamini–Yekutieli at 0.2: the largest R with Σ power at 0.2·R/(m·H_m) ≥ R, θ̂ as good as the truth."""
     m = len(strengths)
     harmonic = float(np.sum(1.0 / np.arange(1, m + 1)))
-    grid = np.linspace(0.0, max(strengths.max(), 1e-3), 60)
+    grid = np.linspace(0.0, max(strengths.max(), 1e-3), 40)
     answer = {}
     for method, n in rows.items():
         answer[method] = 0.0
-        for count in sorted({int(c) for c in np.geomspace(1, m, 60)}, reverse=True):
+        for count in sorted({int(c) for c in np.geomspace(1, m, 40)}, reverse=True):
             level = ALPHA * count / (m * harmonic)
             power = np.interp(strengths, grid, [float(_power(method, n, c, level)) for c in grid])
             if power.sum() >= count:
@@ -306,7 +306,7 @@ def _draw_growth(counts: Sequence[int], measured: dict[int, dict[str, int]], str
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    many = np.unique(np.geomspace(counts[0], 400_000, 24).astype(int)).tolist()
+    many = np.geomspace(counts[0], 100_000, 10).astype(int).tolist()
     expected = {n: expected_findings(strengths, rows_by_method("held-out", n, n_train)) for n in many}
     for name in METHODS:
         axes.plot(many, [expected[n][name] for n in many], color=COLOURS[name], lw=1, ls="--")

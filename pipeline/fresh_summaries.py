@@ -45,6 +45,17 @@ class FreshAgreementSummary(Summary):
         """The methods, and then the atlas."""
         return {**self.methods, **({} if self.atlas is None else {"atlas": self.atlas})}
 
+    @property
+    def sampled(self) -> str:
+        """Families of which not all findings were compared, in words; empty where there is none."""
+        compared = {name: 0 if one.findings is None else one.findings.n for name, one in self.families.items()}
+        partly = [
+            f"{name}: {compared[name]:,} of {family.n_found:,} findings are compared"
+            for name, family in self.families.items()
+            if family.n_found > compared[name]
+        ]
+        return "" if not partly else f"{'; '.join(partly)}."
+
     def describe(self) -> str:
         """Of each family, the share of findings whose sign the fresh models share."""
         known = {name: family.findings for name, family in self.families.items()}

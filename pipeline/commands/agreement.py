@@ -30,19 +30,9 @@ def agreement_lines(result: Result) -> Iterator[str]:
             yield f"{title}: none by {', '.join(name for name in found if name in missing)}."
     yield ""
     yield from _wrapped(MEANING)
-    yield from _wrapped(sampled(summary))
+    yield from _wrapped(summary.sampled)
 
 
 def _wrapped(text: str) -> list[str]:
     lines = textwrap.wrap(unbroken(text), WIDTH, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-def sampled(summary: FreshAgreementSummary) -> str:
-    """Families of which not all findings were compared, in words; empty where there is none."""
-    partly = [
-        f"{name}: {0 if family.findings is None else family.findings.n:,} of {family.n_found:,} findings are compared"
-        for name, family in summary.families.items()
-        if family.n_found > (0 if family.findings is None else family.findings.n)
-    ]
-    return "" if not partly else f"{'; '.join(partly)}."

@@ -24,7 +24,6 @@ def fresh_check(inputs: Mapping[str, Result]) -> FreshCheck | None:
     """From the result of the agreement stage, where there is one."""
     from pyarrow import compute, parquet
 
-    from pipeline.commands.agreement import sampled
     from pipeline.report.content.fresh import FreshCheck
 
     if "agreement" not in inputs:
@@ -38,7 +37,7 @@ def fresh_check(inputs: Mapping[str, Result]) -> FreshCheck | None:
         families.append(_family(method, family, table))
     if summary.atlas is not None:
         families.append(_family("atlas", summary.atlas, parquet.read_table(result.folder / CELLS, columns=COLUMNS)))
-    return FreshCheck(summary.n_models, tuple(families), sampled(summary))
+    return FreshCheck(summary.n_models, tuple(families), summary.sampled)
 
 
 def _family(name: str, family: HeldFamily, table: Any) -> FreshFamily:
