@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.internal.checks import check_choice, check_fraction, check_integer
@@ -114,7 +114,8 @@ class Retrained:
         if differences.ndim != 1 or n < 2:
             raise ValueError("`with_left` and `with_right` must be margins of at least two couples.")
         spread = differences.std(ddof=1)
-        error = np.array(spread / np.sqrt(n) if spread > 0 else np.inf)
+        varies = spread > 1e-12 * np.abs(differences).max()  # Equal differences have a spread of their rounding.
+        error = np.array(spread / np.sqrt(n) if varies else np.inf)
         low, high = effect_interval(differences.mean(), error, np.array(n - 1.0), confidence)
         return cls(float(differences.mean()), float(error), float(low), float(high), n, confidence)
 
@@ -142,5 +143,10 @@ class Retrained:
         return float((effect - self.effect) / error) if np.isfinite(error) and error > 0 else float("nan")
 
     def compatible(self, effect: float, standard_error: float) -> bool:
-        """|z| is at most the normal quantile of `confidence`: the two may be estimates of one Δ."""
-        return bool(abs(self.distance(effect, standard_error)) <= ndtri(0.5 + self.confidence / 2.0))
+        """|effect − Δ| ≤ √((q·SE)² + (t·SE_fresh)²): the two may be estimates of one Δ.
+
+        q and t are the quantiles of `confidence`, normal and Student's with n − 1 degrees of freedom.
+        """
+        level = 0.5 + self.confidence / 2.0
+        q, t = ndtri(level), stdtrit(self.n_couples - 1, level)
+        return bool(abs(effect - self.effect) <= np.hypot(q * standard_error, t * self.standard_error) < np.inf)

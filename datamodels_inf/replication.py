@@ -29,9 +29,10 @@ as the exact ones for independent signs: few tests that all agree have V = 0.
 
 **Coverage.** If Δ̂ ± h is an interval of level L, h = q·s, then Δ̂ − Δ_f has standard error √(s² + s_f²), and
 
-    |Δ̂ − Δ_f| ≤ √(h² + (q·s_f)²)
+    |Δ̂ − Δ_f| ≤ √(h² + (q_f·s_f)²)
 
-holds with chance L: the truth is not known, but its own error is accounted for.
+holds with chance L (q_f is q for the fresh estimate's degrees of freedom): the truth is not known, but its own error is
+accounted for.
 
 **Slope.** Σ Δ̂·Δ_f / Σ Δ̂², the line through the origin, since swapping i and j negates both. Selection makes Δ̂ too large
 (the winner's curse), so that it is below 1 for findings, and the more so the weaker they are.
@@ -43,7 +44,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, stdtr, stdtrit
+from scipy.special import betainc, betaincinv, ndtr, stdtr, stdtrit
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import adjust_pvalues
@@ -161,8 +162,10 @@ def share_interval(count: int, n: int, halves: Floats) -> tuple[float, float]:
 
 
 def coverage(held: HeldAgainst, half: Floats) -> float:
-    """The share with |Δ̂ − Δ_f| ≤ √(h² + (q·s_f)²), q = h/s."""
-    reach = half / held.error * np.hypot(held.error, held.fresh_error)
+    """The share with |Δ̂ − Δ_f| ≤ √(h² + (q_f·s_f)²), q_f Student's quantile where h/s is the normal one."""
+    with np.errstate(invalid="ignore"):
+        quantile = -stdtrit(held.freedom, ndtr(-half / held.error))
+        reach = np.hypot(half, quantile * held.fresh_error)
     return float(np.mean(np.abs(held.effect - held.fresh) <= reach))
 
 

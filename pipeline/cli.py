@@ -133,7 +133,7 @@ def robustness(
         name: options.pop(name) for name in ("n_targets", "neighbours", "metric", "embeddings", "method")
     }
     asked |= {"targets": f"[{targets}]" if targets else None, "split": "true" if split else None}
-    asked |= {"pair": [int(i) if i.isdigit() else i for i in pair]} if pair else {"findings": [finding or 1]}
+    asked |= {"pair": [int(i) if i.isdecimal() else i for i in pair]} if pair else {"findings": [finding or 1]}
     asked["metric"] = asked["metric"] or ("features" if asked["embeddings"] else None)
     own = tuple(f"robustness.{name}={value}" for name, value in asked.items() if value is not None)
     made = _pipeline(overrides=(*overrides, *own), **options).run("robustness")

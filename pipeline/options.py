@@ -92,7 +92,11 @@ common_options = (
     click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached."),
     click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
     click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
-    click.option("--dry-run", is_flag=True, help="Stop before anything is fetched, after saying what would be."),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Stop before anything is fetched or fresh models are trained, after saying what would be.",
+    ),
     click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
@@ -170,7 +174,7 @@ verify_options = (
     click.option("--top", type=click.IntRange(min=1), help="The first findings.  [default: 1, or what [verify] names]"),
     click.option("--models", type=click.IntRange(min=4), help="Fresh models for each pair.  [default: 1000]"),
     click.option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
-    click.option("--fresh", type=click.IntRange(min=1), help="All findings against so many models on fresh masks."),
+    click.option("--fresh", type=click.IntRange(min=16), help="All findings against so many models on fresh masks."),
     click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
     click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
 )

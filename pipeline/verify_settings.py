@@ -20,8 +20,8 @@ class Verify(Section):
     pair: tuple[Annotated[int | str, Field(union_mode="left_to_right")], ...] = ()
     target: Number | None = None
     method: str | None = None
-    models: Annotated[int, Field(ge=4, strict=True)] = 1000
-    fresh: Annotated[int, Field(ge=0, strict=True)] = 0
+    models: Annotated[int, Field(ge=4, le=10_000_000, strict=True)] = 1000
+    fresh: Annotated[int, Field(ge=0, le=10_000_000, strict=True)] = 0
     seed: Number = 0
 
     @property

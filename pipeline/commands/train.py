@@ -78,11 +78,11 @@ def train_from_settings(
         features=features,
         margin_step=train.margin_step,
     )
-    make = None if features is None else lambda: _features(features, job.seed, chosen, quiet)
-    train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make)
+    make = None if features is None else lambda: _features(features, job.seed, chosen, quiet, say)
+    train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make, say)
     yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
     if job.n_models >= FEWEST:
-        yield f"Use them: {_next_command(job, images, out)}"
+        yield f"Use them: {_next_command(job, images, train.target_class, out)}"
 
 
 def _check_proportion(proportion: float, n_train: int) -> None:
@@ -92,9 +92,9 @@ def _check_proportion(proportion: float, n_train: int) -> None:
         raise BadInputError(f"--proportion {proportion} of {n_train} images is none or all of them; change one.")
 
 
-def _next_command(job: Job, images: ImageSet, out: Path) -> str:
+def _next_command(job: Job, images: ImageSet, wanted: str | None, out: Path) -> str:
     """A `run` on this set that works as it stands: every model but the first tests."""
-    first_target = int(images.target_labels[0])
+    first_target = int(images.target_labels[0]) if wanted is None else images.class_names.index(wanted)
     settings = {
         "source.kind": "files",
         "source.folder": str(out),
@@ -159,10 +159,11 @@ def _balanced(train: Train, images: ImageSet) -> Chosen:
     return Chosen(images.chosen(numbers, targets), numbers, targets, images.train[-UNLABELLED:])
 
 
-def _features(recipe: PatchRecipe, seed: int, chosen: Chosen, quiet: bool) -> Features:
+def _features(recipe: PatchRecipe, seed: int, chosen: Chosen, quiet: bool, say: Callable[[str], object]) -> Features:
     """Learned from images of no label beside those of the set, then made of these."""
     images = chosen.images
     n_pooled = min(len(chosen.others), recipe.n_images) + len(images.train) + len(images.targets)
+    say("making features without labels: patches, their centroids, then every image …")
     with progress_bar(n_pooled, "image", "features", quiet) as advance:
         learned = learn_patch_features(chosen.others, recipe=recipe, seed=seed, progress=advance)
         of_train, of_targets = (learned.of(part, advance).astype(np.float16) for part in (images.train, images.targets))

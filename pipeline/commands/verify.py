@@ -41,7 +41,7 @@ def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[st
     if ("pair" in given) != ("target" in given):
         raise BadInputError("--pair and --target belong together: --pair I J --target T.")
     if "pair" in given:
-        given["pair"] = [int(image) if image.isdigit() else image for image in given["pair"]]
+        given["pair"] = [int(image) if image.isdecimal() else image for image in given["pair"]]
     if not choices and not config.verify.wanted and "fresh" not in given:
         given["top"] = 1
     unset = [f"verify.{name}=" for name in (*CHOICES, "target")] if choices or "fresh" in given else []

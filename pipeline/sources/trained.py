@@ -32,7 +32,7 @@ def trained_files(folder: Path, images: Path | None) -> Files:
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         known, n_train, step, job, digests = False, 0, None, {}, {}
     if not known:
         raise BadInputError(

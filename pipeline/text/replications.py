@@ -16,7 +16,9 @@ MEANING = (
     "of findings, that hold the fresh effect when its own error is added; calibrated 95 % intervals do in 95 % of "
     "tests that nothing has selected. Slope: the fresh effect for each unit of the effect; below 1, noise and the "
     "selection made effects too large. False: twice the share of findings whose signs disagree, since without an "
-    "effect every second sign agrees by chance; in expectation it is not too low, and “at most” bounds it at 95 %. "
+    "effect every second sign agrees by chance; in expectation it is not too low (with fewer fresh models than tested "
+    "ones far too high, since true findings disagree too), and “at most” bounds it at 95 %, "
+    "a little less where tests share most of their noise. "
     "Confirmed, reversed: tests whose direction, or the opposite, the fresh models find by themselves (one-sided, "
     "Benjamini–Hochberg, 0.05)."
 )

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from datamodels_inf.training.patch_features import PatchRecipe
 from datamodels_inf.training.train import Law, Recipe
@@ -27,6 +34,20 @@ class Job:
     features: PatchRecipe | None = None
     margin_step: float | None = None
 
+    def __post_init__(self) -> None:
+        if min(self.n_train, self.n_targets, self.n_models) < 1 or not 0 <= self.seed < 2**64:
+            raise ValueError("its numbers of images, targets or models, or its seed, are impossible")
+        if not 0.0 < self.proportion < 1.0:
+            raise ValueError("its proportion does not lie between 0 and 1")
+        if self.margin_step is not None and not 0.0 < self.margin_step < math.inf:
+            raise ValueError("its margin_step is no positive number")
+
+    def kept(self, margins: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Margins as they are read from a set of this job: in its steps, or as float16."""
+        if self.margin_step is None:
+            return margins.astype(np.float16).astype(np.float32)
+        return np.asarray(np.rint(margins / self.margin_step), np.float32) * np.float32(self.margin_step)
+
     def as_json(self) -> dict[str, Any]:
         """For a manifest."""
         return asdict(self)
@@ -34,12 +55,14 @@ class Job:
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Job:
         """From a manifest, older ones included, which lack what has a default; else a ValueError."""
-        try:
-            features = found.get("features")
-            parts = {
-                "recipe": Recipe(**found["recipe"]),
-                "features": None if features is None else PatchRecipe(**features),
-            }
-            return cls(**{**found, **parts})
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError("it is no job of `train`") from error
+        kinds = {"": cls, "recipe": Recipe, "features": PatchRecipe}
+        for name, kind in kinds.items():
+            part = found.get(name) if name else found
+            if part is not None and not (isinstance(part, Mapping) and part.keys() <= {f.name for f in fields(kind)}):
+                raise ValueError("it is no job of `train`")
+        return _adapter().validate_json(json.dumps(found), strict=True)
+
+
+@cache
+def _adapter() -> TypeAdapter[Job]:
+    return TypeAdapter(Job)

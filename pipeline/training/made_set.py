@@ -31,6 +31,7 @@ from pipeline.images.image_set import ImageSet
 from pipeline.progress import progress_bar
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.files import file_digest, make_folder, save_arrays, whole_file
+from pipeline.store.unfinished_steps import read_step, save_step
 from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
 from pipeline.training.job import Job
 from pipeline.training.workers import Batch, train_batches
@@ -45,6 +46,7 @@ def train_source(
     workers: int,
     quiet: bool,
     make_features: Callable[[], Features] | None = None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> Path:
     """Make the source folder `out`, or go on with it; a folder of another job is left alone.
 
@@ -54,6 +56,7 @@ def train_source(
     if (out / "manifest.json").is_file():
         _check_same(out / "manifest.json", job, "holds a set made with other settings")
         _check_whole(out)
+        shutil.rmtree(parts, ignore_errors=True)  # Left by a process that was killed at its very end.
         return out
     make_folder(out, "--out")
     _claim(parts, job)
@@ -61,7 +64,7 @@ def train_source(
         if not (out / "manifest.json").is_file():  # Else another process made it while this one waited.
             features = None if make_features is None else _kept_features(parts, make_features)
             inputs = Inputs.of_pixels(images) if features is None else features.inputs
-            _train_missing(job, inputs, parts, workers, quiet)
+            _train_missing(job, inputs, parts, workers, quiet, say)
             _assemble(job, images, features, parts, out)
     shutil.rmtree(parts, ignore_errors=True)
     return out
@@ -74,14 +77,18 @@ def _kept_features(parts: Path, make_features: Callable[[], Features]) -> Featur
     return Features.load(path)
 
 
-def _train_missing(job: Job, inputs: Inputs, parts: Path, workers: int, quiet: bool) -> None:
-    missing = [start for start in range(0, job.n_models, CHUNK) if not _part(parts, start).is_file()]
+def _train_missing(
+    job: Job, inputs: Inputs, parts: Path, workers: int, quiet: bool, say: Callable[[str], object]
+) -> None:
+    def complain(damage: str) -> None:
+        say(f"{damage}; its models are trained again")
+
+    missing = [s for s in range(0, job.n_models, CHUNK) if read_step(_part(parts, s), complain) is None]
     batches = (Batch.of(start, job.seed, start, _masks(job, start)) for start in missing)
     with progress_bar(job.n_models, "model", f"train {job.dataset}", quiet) as advance:
         advance(job.n_models - sum(min(CHUNK, job.n_models - start) for start in missing))
         for start, margins in train_batches(inputs, job.recipe, batches, workers):
-            with whole_file(_part(parts, start)) as temporary:
-                np.save(temporary, kept_margins(job, margins))
+            save_step(_part(parts, start), {"margins": kept_margins(job, margins)})
             advance(len(margins))
 
 
@@ -89,7 +96,7 @@ def kept_margins(job: Job, margins: NDArray[np.float32]) -> NDArray[Any]:
     """Margins as a set of this job keeps them: float16, or multiples of its margin_step."""
     if job.margin_step is not None:
         multiples = np.rint(margins / job.margin_step)
-        if np.abs(multiples).max() > np.iinfo(np.int16).max:
+        if not np.abs(multiples).max() <= np.iinfo(np.int16).max:
             raise BadInputError(f"margins are too large for train.margin_step = {job.margin_step}; raise it.")
         return np.asarray(multiples, np.int16)
     with np.errstate(over="ignore"):
@@ -105,7 +112,7 @@ def _masks(job: Job, start: int) -> NDArray[np.bool_]:
 
 
 def _part(parts: Path, start: int) -> Path:
-    return parts / f"{start:09d}.npy"
+    return parts / f"{start:09d}.npz"
 
 
 def _claim(parts: Path, job: Job) -> None:
@@ -131,7 +138,10 @@ def _check_same(path: Path, job: Job, problem: str) -> None:
 
 
 def _check_whole(out: Path) -> None:
-    digests = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["sha256"]
+    try:
+        digests = dict(json.loads((out / "manifest.json").read_text(encoding="utf-8"))["sha256"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInputError(f"{out / 'manifest.json'} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():
         if not (out / name).is_file() or file_digest(out / name) != digest:
             raise BadInputError(f"{out / name} is missing or damaged; delete {out} and make the set again.")
@@ -176,8 +186,7 @@ def _save_margins(job: Job, margins: NDArray[Any], out: Path) -> str:
 
 
 def _load_part(path: Path) -> NDArray[Any]:
-    try:
-        part: NDArray[Any] = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise BadInputError(f"{path} is damaged; delete it and run the command again.") from error
-    return part
+    part = read_step(path, lambda damage: None)
+    if part is None:
+        raise BadInputError(f"{path} is damaged; run the command again.")
+    return part["margins"]

@@ -32,18 +32,18 @@ class Train(Section):
     target_class: str | None = None
     of_target_class: Count | None = None
     features: Literal["pixels", "patches"] = "pixels"
-    n_models: Count = 12_000
+    n_models: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 12_000
     architecture: NetworkName | None = None
-    hidden: Count | None = None
-    steps: Count | None = None
-    learning_rate: Annotated[float, Field(gt=0)] | None = None
-    weight_decay: Annotated[float, Field(ge=0)] | None = None
+    hidden: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
+    steps: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    learning_rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    weight_decay: Annotated[float, Field(ge=0, le=1e6)] | None = None
     decay: Literal["loss", "weights"] | None = None
     last_layer: Literal["he", "zero"] | None = None
-    batch_size: Count | None = None
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     proportion: float = 0.5
     law: Literal["fixed-size", "bernoulli"] = "fixed-size"
-    margin_step: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    margin_step: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
 
     @model_validator(mode="after")

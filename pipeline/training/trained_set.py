@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.sources import SOURCES
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainedSet:
-    """How its models were trained, and the file of what they saw."""
+    """How its models were trained, and the file of what they saw, with its checksum."""
 
     job: Job
     inputs_file: Path
+    inputs_sha256: str
 
     @classmethod
     def of(cls, config: Config, who: str) -> TrainedSet:
@@ -36,28 +39,62 @@ class TrainedSet:
                 "datamodels-inf train, so that nobody here knows how."
             )
         try:
-            job = Job.of_json(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["job"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            job, digests = Job.of_json(manifest["job"]), manifest["sha256"]
+            name = FEATURE_FILE if job.features is not None else "images.npz"
+            made = cls(job, folder / name, str(digests[name]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'} does not say how its models were trained; make the set again."
             ) from error
-        return cls(job, folder / (FEATURE_FILE if job.features is not None else "images.npz"))
+        _check_masks(folder / "masks.npy", job)
+        return made
 
     @property
     def content(self) -> dict[str, object]:
         """What the margins of fresh models depend on, for a key."""
         if not self.inputs_file.is_file():
             raise BadInputError(f"{self.inputs_file} does not exist; the set is not complete.")
-        job = {name: value for name, value in self.job.as_json().items() if name not in ("n_models", "margin_step")}
-        return {"job": job, "inputs": file_digest(self.inputs_file)}
+        if file_digest(self.inputs_file) != self.inputs_sha256:
+            raise BadInputError(
+                f"{self.inputs_file} is damaged: its checksum is not that of its manifest, and models trained on it "
+                "would not be like those of the set; get the set again."
+            )
+        job = {name: value for name, value in self.job.as_json().items() if name != "n_models"}
+        return {"job": job, "inputs": self.inputs_sha256}
 
     def inputs(self) -> Inputs:
         """What models see."""
         if self.job.features is not None:
-            return Features.load(self.inputs_file).inputs
-        return Inputs.of_pixels(ImageSet.load(self.inputs_file))
+            made = Features.load(self.inputs_file).inputs
+        else:
+            made = Inputs.of_pixels(ImageSet.load(self.inputs_file))
+        if (len(made.train), len(made.targets)) != (self.job.n_train, self.job.n_targets):
+            raise BadInputError(f"{self.inputs_file} has other numbers of images than its manifest; get the set again.")
+        return made
 
     def fresh_seed(self, purpose: str, seed: int) -> int:
         """A seed for models that share no random number with those of the set, or of another purpose."""
         words = f"{purpose} {self.job.seed} {seed}".encode()
         return int.from_bytes(hashlib.sha256(words).digest()[:8], "big")
+
+
+LOOKED_AT = 256
+"""Masks of a set that are held against its manifest."""
+
+
+def _check_masks(path: Path, job: Job) -> None:
+    """Fresh masks are drawn by the manifest's law, so the set's own must be of it."""
+    try:
+        bits = np.load(path, mmap_mode="r", allow_pickle=False)[:LOOKED_AT]
+        masks = np.unpackbits(np.ascontiguousarray(bits), axis=1)
+    except (OSError, ValueError, EOFError, TypeError, IndexError) as error:
+        raise BadInputError(f"{path} is not a whole array of masks; get the set again.") from error
+    n, sizes = job.n_train, masks[:, : job.n_train].sum(axis=1)
+    spread = np.sqrt(n * job.proportion * (1.0 - job.proportion)) * (job.law == "bernoulli")
+    fits = np.abs(sizes - round(job.proportion * n)) <= 8.0 * spread + 1.0 * (spread > 0)
+    if masks.shape[1] != 8 * ((n + 7) // 8) or masks[:, n:].any() or not fits.all():
+        raise BadInputError(
+            f"{path} does not hold masks as its manifest says they were drawn ({job.law}, {job.proportion:g} of {n} "
+            "images), so that fresh models would not be like those of the set; get the set again."
+        )

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,14 @@ def train_batches(
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """(key, margins) of each batch, in the order in which they are finished.
 
-    `batches` is asked for more only as some are finished. Whoever stops early leaves workers with the batch that they
-    are at; they end with it.
+    `batches` is asked for more only as some are finished. Whoever stops early ends the workers at once.
     """
     left = iter(batches)
     first = list(islice(left, IN_FLIGHT * workers))
     if not first:
         return
     # Spawned, since torch's threads do not survive a fork; each process gets the inputs once.
+    others = set(active_children())
     pool = ProcessPoolExecutor(
         min(workers, len(first)), get_context("spawn"), initializer=_start_worker, initargs=(inputs, recipe)
     )
@@ -66,6 +66,10 @@ def train_batches(
             finished = [(under_way.pop(future), future) for future in done]
             under_way |= {pool.submit(_train_in_worker, batch): batch.key for batch in islice(left, len(done))}
             yield from ((key, future.result()) for key, future in finished)
+    except BaseException:  # Also GeneratorExit: what is under way is wanted by nobody.
+        for worker in set(active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

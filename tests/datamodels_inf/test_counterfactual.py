@@ -167,3 +167,21 @@ def test_what_cannot_be_drawn_is_refused(changes, words):
 def test_one_couple_has_no_interval():
     with pytest.raises(ValueError, match="at least two couples"):
         Retrained.of([1.0], [0.0])
+
+
+@pytest.mark.parametrize("n", (2, 5, 50))
+def test_a_true_claim_is_compatible_with_few_couples_too(n):
+    rng = np.random.default_rng(3)
+    differences = rng.normal(size=(4000, n))
+    estimates = 0.3 * rng.normal(size=4000)
+    hits = [
+        Retrained.of(d, np.zeros(n)).compatible(estimate, 0.3)
+        for d, estimate in zip(differences, estimates, strict=True)
+    ]
+    assert np.mean(hits) >= 0.94
+
+
+@pytest.mark.parametrize("n", (3, 4, 7))
+def test_couples_that_do_not_vary_have_no_interval(n):
+    found = Retrained.of([0.1] * n, [0.0] * n)
+    assert (found.standard_error, found.verdict(0.1)) == (np.inf, "open")

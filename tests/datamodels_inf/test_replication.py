@@ -162,3 +162,14 @@ def test_nothing_known_agrees_with_nothing():
     assert replication(tests.take(np.zeros(3, bool)), AGREED, count_false=True) is None
     other = replication(tests.take(tests.known), AGREED, count_false=False)
     assert (other.coverage_selected, other.false_share, other.false_bound) == (None, None, None)
+
+
+@pytest.mark.parametrize("freedom", (7.0, 30.0, 300.0))
+def test_calibrated_intervals_cover_95_percent_with_few_fresh_models_too(freedom):
+    rng = np.random.default_rng(7)
+    n = 20_000
+    error = np.full(n, 0.4)
+    fresh_error = np.sqrt(rng.chisquare(freedom, n) / freedom)
+    effect, fresh = error * rng.normal(size=n), rng.normal(size=n)
+    held = HeldAgainst(effect, error, 1.959964 * error, np.full(n, np.nan), fresh, fresh_error, np.full(n, freedom))
+    assert coverage(held, held.half) == pytest.approx(0.95, abs=0.01)

@@ -49,7 +49,7 @@ BAD = {
     "no images": ((lambda f: (f / "images.npz").unlink(),), (), "images.npz does not exist"),
     "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),
     "no such target": ((), ("--set", "fit.targets=[99]"), "fit.targets must be different numbers from 0 to 7"),
-    "images of the embedded set": ((), ("--set", "source.kind=embedded"), "are not for source.kind 'embedded'"),
+    "images of the embedded set": ((), ("--set", "source.kind=embedded"), "is not for source.kind 'embedded'"),
     "bad lam": ((lam_of_other_length,), LOAD, "must hold lam of shape (8,)"),
     "target of other class": ((), ("--set", "fit.targets=[0]"), "no fitted target is of test.target_class 'dog'"),
     "too many repeats": ((), ("--set", "test.repeats=5000"), "`repeats` must be at most"),

@@ -42,7 +42,8 @@ def sentence(family: FreshFamily) -> str:
     same = f"{share(found.same_sign)} of {thousands(found.n)} findings"
     text = f"{family.name}: {same} have the same sign by the fresh models"
     if found.false_share is not None:
-        text += f", so about {share(found.false_share)} or fewer are false (95 % bound: {share(found.false_bound)})"
+        false = f"about {share(found.false_share)} or fewer are" if found.false_share else "none seems"
+        text += f", so {false} false (95 % bound: {share(found.false_bound)})"
     confirmed, reversed_ = thousands(found.confirmed), thousands(found.reversed)
     return f"{text}. Confirmed by the fresh models alone: {confirmed}; reversed: {reversed_}."
 

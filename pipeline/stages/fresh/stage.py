@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from datamodels_inf.masks import pack_rows
 from datamodels_inf.training.train import draw_masks
 from pipeline.config import Config
-from pipeline.errors import BadInputError
+from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.fresh_summaries import FreshSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
@@ -19,7 +19,7 @@ from pipeline.training.job import Job
 from pipeline.training.trained_set import TrainedSet
 from pipeline.training.workers import Batch, train_batches
 
-VERSION = 1
+VERSION = 2
 BATCH = 512
 FEWEST = 16
 """Fresh models: halves of fewer tell nothing."""
@@ -68,11 +68,13 @@ def _train_missing(run: Run, made: TrainedSet, seed: int, starts: range) -> None
     missing = [start for start in starts if read_step(_step(run, start), complain) is None]
     if len(missing) < len(starts):
         run.say(f"going on with a training that was stopped: {len(starts) - len(missing)} of {len(starts)} batches")
+    if run.dry_run and missing:
+        raise StoppedEarly(f"dry run: {n_models:,} fresh models were not trained.")
     batches = (Batch.of(start, seed, start, _masks(made.job, seed, start, n_models)) for start in missing)
     with progress_bar(n_models, "model", "train fresh", run.quiet) as advance:
         advance(n_models - sum(min(BATCH, n_models - start) for start in missing))
         for start, margins in train_batches(made.inputs(), made.job.recipe, batches, run.n_threads):
-            save_step(_step(run, start), {"margins": margins})
+            save_step(_step(run, start), {"margins": made.job.kept(margins)})
             advance(len(margins))
 
 

@@ -117,7 +117,7 @@ def _images(run: Run) -> tuple[Ints, Ints, int]:
     if len(left) != len(right) or len({*left, *right}) < 2 * len(left):
         raise BadInputError("verify.pair must be two different images, or groups of as many different images.")
     if target not in run.fitted.targets:
-        raise BadInputError(f'verify.target {target} has no datamodel; fit.targets = [{target}] or "all" makes one.')
+        raise BadInputError(f'verify.target {target} has no datamodel; fit.targets = "all" makes one.')
     return np.array(left, np.int64), np.array(right, np.int64), target
 
 

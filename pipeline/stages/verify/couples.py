@@ -81,6 +81,8 @@ class Couples:
         return [self._verified(claim) for claim in self.claims]
 
     def _train(self) -> None:
+        for sides in self.targets:
+            self._swapped(sides)  # One that cannot be is told before anything is trained.
         steps = list(self._steps())
         missing = [step for step in steps if self._read(step) is None]
         if len(missing) < len(steps):
@@ -93,7 +95,8 @@ class Couples:
             advance(self.n_models - left)
             inputs = self.trained.inputs()
             for key, margins in train_batches(inputs, self.trained.job.recipe, batches, self.workers):
-                save_step(self.unfinished / missing[key].name, {"margins": margins[:, self._asked(missing[key])]})
+                kept = self.trained.job.kept(margins[:, self._asked(missing[key])])
+                save_step(self.unfinished / missing[key].name, {"margins": kept})
                 advance(len(margins))
 
     def _steps(self) -> Iterator[Step]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.config import Config
+from pipeline.errors import StoppedEarly
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.verify.claims import claims_of, method_of
 from pipeline.stages.verify.couples import Couples
@@ -16,7 +17,7 @@ from pipeline.summaries import VerifySummary
 from pipeline.training.trained_set import TrainedSet
 from pipeline.verified import Tally, write_verified
 
-VERSION = 1
+VERSION = 2
 SETTINGS = ("top", "findings", "pair", "target", "method", "models", "seed")
 """What is read of `[verify]`."""
 
@@ -56,6 +57,8 @@ def run(run: Run) -> VerifySummary:
         run.quiet,
         run.say,
     )
+    if run.dry_run and couples.n_models:
+        raise StoppedEarly(f"dry run: {couples.n_models:,} fresh models were not trained.")
     rows = couples.verified()
     write_verified(run.out, rows)
     return VerifySummary(

@@ -72,7 +72,7 @@ def test_out_goes_before_the_store(folder):
     (("--config", "tiny.toml", "--set", "train.balanced=true"), "are for train.dataset 'cifar10'"),
     (("--config", "tiny.toml", "--seed", 2**64), "train.seed = 18446744073709551616"),
     (("--config", "tiny.toml", "--proportion", 0.01), "--proportion 0.01 of 20 images is none or all of them"),
-    (("--config", "tiny.toml", "--learning-rate", "inf"), "--learning-rate must be a positive number"),
+    (("--config", "tiny.toml", "--learning-rate", "inf"), "train.learning_rate = 'Infinity': input should be less"),
     (("--dataset", "cifar10", "--images", "2024", "--out", "x"), "2024"),
 ])  # fmt: skip
 def test_what_is_refused(folder, arguments, part):
@@ -130,7 +130,7 @@ def test_balanced_images_and_features_from_the_others(study):
     assert features.train_numbers.max() < 140
     assert np.bincount(features.labels.train_labels).tolist() == [4] * 10
     assert np.bincount(features.labels.target_labels).tolist() == [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
-    assert np.load(made / "margins.npy").dtype == np.int8
+    assert np.load(made / "margins.npz")["multiples"].dtype == np.int8
     again = command.learn_patch_features(
         small.images[:5].reshape(200, 32, 32, 3)[140:], recipe=SMALL_PATCHES, seed=job.seed
     )

@@ -49,6 +49,12 @@ def test_all_findings_against_fresh_masks_and_single_ones_beside_them(tmp_path):
     assert "Held against 40 fresh models" in alone and "Findings by contrast, against" not in alone
     both = ok(tmp_path, "verify", *words, "--fresh", 40, "--top", 1, "--models", 4)
     assert "fresh     cached" in both and "Findings by contrast, against 4 fresh models" in both
+    dry = ok(tmp_path, "verify", *words, "--fresh", 48, "--dry-run")
+    assert "dry run: 48 fresh models were not trained." in dry
+    dry = ok(tmp_path, "verify", *words, "--top", 1, "--models", 6, "--dry-run")
+    assert "dry run: 6 fresh models were not trained." in dry
+    odd = call(tmp_path, "verify", *words, "--pair", "²", "3", "--target", 0)
+    assert odd.returncode == 2 and odd.stderr.count("\n") == 1
     refused = call(tmp_path, "verify", *words, "--fresh", 40, "--csv")
     assert refused.returncode == 2 and "--csv is for single claims" in refused.stderr
 

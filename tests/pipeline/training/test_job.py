@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from datamodels_inf.training.patch_features import PatchRecipe
@@ -46,9 +47,18 @@ def test_older_manifests_read_back_equal():
     {"features": {"patch": 0}},
     {"features": {"colour": "red"}},
     {"features": [1]},
+    {"n_train": "40"},
+    {"n_targets": 2.5},
+    {"seed": -1},
+    {"seed": "abc"},
+    {"proportion": 0.0},
+    {"law": "foo"},
+    {"margin_step": 0.0},
+    {"margin_step": float("inf")},
+    {"recipe": {"steps": True}},
 ), ids=str)  # fmt: skip
 def test_what_is_unknown_or_wrong_is_no_job(changes):
-    with pytest.raises(ValueError, match=r"no job of `train`|whole number"):
+    with pytest.raises(ValueError, match=r"no job of `train`|validation error"):
         Job.of_json(through_a_file(JOB.as_json()) | changes)
 
 
@@ -56,8 +66,14 @@ def test_what_is_unknown_or_wrong_is_no_job(changes):
 def test_what_is_missing_is_no_job(missing):
     found = JOB.as_json()
     del found[missing]
-    with pytest.raises(ValueError, match="no job of `train`"):
+    with pytest.raises(ValueError, match=missing):
         Job.of_json(found)
+
+
+def test_margins_are_read_as_they_are_kept():
+    margins = np.array([[0.1234, -0.26]], np.float32)
+    np.testing.assert_allclose(STUDY.kept(margins), [[0.1, -0.3]], rtol=1e-6)
+    np.testing.assert_array_equal(JOB.kept(margins), margins.astype(np.float16))
 
 
 def test_a_list_is_no_job():

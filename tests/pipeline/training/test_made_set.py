@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import numpy as np
 import pytest
 from command_here import call
 from numbered_set import make_set, small
@@ -12,6 +13,7 @@ from real_command import COMMAND
 
 from pipeline.images.image_set import load_cifar10
 from pipeline.store.files import file_digest
+from pipeline.store.unfinished_steps import save_step
 from pipeline.training import made_set
 from pipeline.training.inputs import Features, images_digest
 
@@ -26,11 +28,11 @@ def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path, monkeypa
         [*COMMAND, "train", "--out", "cut", *map(str, TINY), "--workers", "2"], cwd=tmp_path, stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("cut/.parts/0*.npy")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("cut/.parts/0*.npz")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cut/.parts/0*.npy")}
+    kept = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cut/.parts/0*.npz")}
     assert kept or (tmp_path / "cut" / "manifest.json").exists()
     train, trained = made_set.train_batches, []
 
@@ -43,6 +45,25 @@ def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path, monkeypa
     assert again.returncode == 0, again.stderr
     assert len(trained) == 3 - len(kept)
     for name in ("masks.npy", "margins.npy", "images.npz", "manifest.json"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_damaged_part_is_named_and_trained_again(tmp_path):
+    few = ("--train", 20, "--targets", 10, "--models", 600, "--steps", 2, "--hidden", 2, "--workers", 1)
+    assert call(tmp_path, "train", "--out", "whole", *few).returncode == 0
+    job = json.loads((tmp_path / "whole" / "manifest.json").read_text())["job"]
+    parts = tmp_path / "cut" / ".parts"
+    parts.mkdir(parents=True)
+    (parts / "job.json").write_text(json.dumps({"job": job}))
+    wrong = np.zeros((512, 10), np.float16)
+    save_step(parts / "000000000.npz", {"margins": wrong})
+    content = bytearray((parts / "000000000.npz").read_bytes())
+    content[300] ^= 1
+    (parts / "000000000.npz").write_bytes(content)
+    again = call(tmp_path, "train", "--out", "cut", *few)
+    assert again.returncode == 0, again.stderr
+    assert "000000000.npz is damaged" in again.stdout and "trained again" in again.stdout
+    for name in ("masks.npy", "margins.npy", "manifest.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 

@@ -1,6 +1,7 @@
 """A set that can be trained on: what its content depends on, its inputs, and seeds that nobody else has."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from small_features import FEATURES
 from datamodels_inf.training.patch_features import PatchRecipe
 from pipeline.config import load_config
 from pipeline.images.image_set import as_float, load_digits
+from pipeline.store.files import file_digest
 from pipeline.training.trained_set import TrainedSet
 
 
@@ -46,9 +48,9 @@ def test_content_changes_with_the_job_and_the_inputs_but_not_with_the_number_of_
     found = of_folder(made)
     before = found.content
     json.dumps(before)
-    for same in ({"n_models": 9}, {"margin_step": 0.1}):
-        assert replace(found, job=replace(found.job, **same)).content == before
+    assert replace(found, job=replace(found.job, n_models=9)).content == before
     for other in (
+        {"margin_step": 0.1},
         {"seed": 1},
         {"law": "bernoulli"},
         {"recipe": replace(found.job.recipe, steps=3)},
@@ -56,17 +58,39 @@ def test_content_changes_with_the_job_and_the_inputs_but_not_with_the_number_of_
     ):
         assert replace(found, job=replace(found.job, **other)).content != before
     (tmp_path / "images.npz").write_bytes(found.inputs_file.read_bytes() + b" ")
-    assert replace(found, inputs_file=tmp_path / "images.npz").content != before
+    other = replace(found, inputs_file=tmp_path / "images.npz", inputs_sha256=file_digest(tmp_path / "images.npz"))
+    assert other.content != before
+
+
+def test_what_is_not_as_the_manifest_says_is_refused(made, tmp_path):
+    """Else fresh models would be of other images or of another law, and verdicts silently wrong."""
+    shutil.copytree(made, tmp_path / "set")
+    images = tmp_path / "set" / "images.npz"
+    images.write_bytes(images.read_bytes() + b" ")
+    found = of_folder(tmp_path / "set")
+    assert "images.npz is damaged: its checksum is not that of its manifest" in refusal(lambda: found.content)
+    manifest = json.loads((made / "manifest.json").read_text())
+    for change in ({"proportion": 0.1}, {"n_train": 18}, {"n_train": 30}, {"law": "bernoulli", "proportion": 0.01}):
+        (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | change}))
+        assert "does not hold masks as its manifest says they were drawn" in refusal(of_folder, tmp_path / "set")
+    (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | {"n_targets": 3}}))
+    assert "other numbers of images than its manifest" in refusal(of_folder(tmp_path / "set").inputs)
+    (tmp_path / "set" / "masks.npy").write_bytes(b"no array")
+    assert "masks.npy is not a whole array of masks" in refusal(of_folder, tmp_path / "set")
 
 
 def test_a_set_with_features_shows_models_these(made, tmp_path):
     manifest = json.loads((made / "manifest.json").read_text())
     job = replace(of_folder(made).job, features=PatchRecipe())
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"job": job.as_json()}))
+    FEATURES.save(tmp_path / "features.npz")
+    digests = {"features.npz": file_digest(tmp_path / "features.npz")}
+    job = replace(job, n_train=len(FEATURES.train), n_targets=len(FEATURES.targets))
+    np.save(tmp_path / "masks.npy", np.packbits(np.arange(job.n_train)[None] < round(job.n_train / 2), axis=1))
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"job": job.as_json(), "sha256": digests}))
     found = of_folder(tmp_path)
     assert found.job == job
-    assert "features.npz does not exist; the set is not complete" in refusal(lambda: found.content)
-    FEATURES.save(tmp_path / "features.npz")
+    gone = replace(found, inputs_file=tmp_path / "gone" / "features.npz")
+    assert "features.npz does not exist; the set is not complete" in refusal(lambda: gone.content)
     np.testing.assert_array_equal(found.inputs().train, FEATURES.train)
     assert set(found.content) == {"job", "inputs"}
 

@@ -52,7 +52,7 @@ def test_margins_are_those_of_the_recipe_of_the_set(inputs, made):
     trained = TrainedSet.of(pipeline(made, "verify.fresh=400").config, "a test")
     batch = Batch.of(0, trained.fresh_seed("fresh", 0), 0, masks)
     again = train_batch(Inputs.of_pixels(ImageSet.load(made / "images.npz")), trained.job.recipe, batch)
-    np.testing.assert_allclose(margins, again, atol=1e-4)
+    np.testing.assert_allclose(margins, trained.job.kept(again), atol=3e-3)
 
 
 def test_a_killed_training_goes_on_and_gives_the_same(made):

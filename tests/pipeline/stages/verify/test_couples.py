@@ -20,8 +20,8 @@ def couples_of(small_set, tmp_path):
     trained = TrainedSet.of(config, "verify")
 
     def make(claims, n=4, **changes):
-        job = replace(trained.job, **changes)
-        return Couples(TrainedSet(job, trained.inputs_file), claims, n, 0, tmp_path, 1, True, print)
+        changed = replace(trained, job=replace(trained.job, **changes))
+        return Couples(changed, claims, n, 0, tmp_path, 1, True, print)
 
     return make
 
@@ -41,7 +41,7 @@ def test_claims_of_a_pair_share_models_whichever_image_comes_first(couples_of):
     masks = [np.unpackbits(batch.masks, axis=1, count=40).astype(bool) for batch in batches]
     assert [mask[:, [3, 9]].all(axis=0).tolist() for mask in masks] == [[True, False], [False, True]]
     assert {(batch.seed, batch.first) for batch in batches} == {(batches[0].seed, 0)}
-    with_3, with_9 = (train_batch(inputs, recipe, batch)[:, 1] for batch in batches)
+    with_3, with_9 = (couples.trained.job.kept(train_batch(inputs, recipe, batch))[:, 1] for batch in batches)
     expected = Retrained.of(with_9, with_3)
     assert (rows[0].fresh_effect, rows[0].fresh_se) == pytest.approx((expected.effect, expected.standard_error))
 
