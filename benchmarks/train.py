@@ -291,9 +291,7 @@ def print_turns(case: Case, turns: list[dict[str, float]]) -> None:
     met = yes(float(np.median(against)) >= GOAL)
     peak, start = (np.median([turn[name] for turn in turns]) for name in ("peak", "start"))
     print(f"\n- {spread(against)} times the loop; the goal is {GOAL:.0f}: {met}.")
-    print(
-        f"- {spread(shares)} of the peak, {peak:.2e} multiply-adds/s; with all of it, {most:.1f} times the loop."
-    )
+    print(f"- {spread(shares)} of the peak, {peak:.2e} multiply-adds/s; with all of it, {most:.1f} times the loop.")
     print(f"- The first result comes after {start:.1f} s.", flush=True)
 
 
