@@ -90,7 +90,7 @@ def _check_masks(path: Path, job: Job) -> None:
         masks = np.unpackbits(np.ascontiguousarray(bits), axis=1)
     except (OSError, ValueError, EOFError, TypeError, IndexError) as error:
         raise BadInputError(f"{path} is not a whole array of masks; get the set again.") from error
-    n, sizes = job.n_train, masks[:, : job.n_train].sum(axis=1)
+    n, sizes = job.n_train, masks[:, : job.n_train].sum(axis=1, dtype=np.int64)
     spread = np.sqrt(n * job.proportion * (1.0 - job.proportion)) * (job.law == "bernoulli")
     fits = np.abs(sizes - round(job.proportion * n)) <= 8.0 * spread + 1.0 * (spread > 0)
     if masks.shape[1] != 8 * ((n + 7) // 8) or masks[:, n:].any() or not fits.all():
