@@ -122,7 +122,7 @@ def replication(held: HeldAgainst, halves: Floats, *, count_false: bool) -> Repl
     >>> held = HeldAgainst(effect, error, 1.96 * error, none, fresh, error, np.full(1000, 99.0))
     >>> found = replication(held, np.array([[0.95, 0.94]]), count_false=False)
     >>> found.same_sign, found.coverage
-    (0.954, 0.951)
+    (0.954, 0.954)
     """
     n = len(held.effect)
     if not n:
