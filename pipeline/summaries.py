@@ -57,7 +57,9 @@ class DownloadSummary(Summary):
     rows for the fit if only weights are loaded, and then those of `coding` tell what the weights multiply. columns:
     the targets whose margins were kept, None for all. n_unfinished, n_repeated: models left out, and made one with
     another of the same mask. outside: files beside the folder that it points at, with checksums of the rows used.
-    awaits_images: whether those of CIFAR-10 belong to it but could not be had.
+    awaits_images: whether those of CIFAR-10 belong to it but could not be had. outcome: what a "margin" is here, in a
+    word; higher_is_better: whether a larger one is what models are trained for. has_names: whether images or targets
+    have names of their own (names.json).
     """
 
     n_models: int
@@ -75,6 +77,9 @@ class DownloadSummary(Summary):
     outside: Mapping[str, Any] = {}
     has_images: bool = False
     awaits_images: bool = False
+    outcome: str = "margin"
+    higher_is_better: bool = True
+    has_names: bool = False
 
     def describe(self) -> str:
         """How many models, images and targets."""

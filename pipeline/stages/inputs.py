@@ -19,6 +19,7 @@ from datamodels_inf.targets import Target, prepare_targets
 from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
+from pipeline.images.item_names import ItemNames
 from pipeline.store.cache import Result
 from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
 
@@ -151,6 +152,11 @@ class Data:
         """Classes of training images and targets; None where they are not known."""
         path = self.folder / "labels.npz"
         return Labels.load(path) if path.exists() else None
+
+    @cached_property
+    def names(self) -> ItemNames:
+        """What single training images and targets are called; most sources call them nothing."""
+        return ItemNames.load(self.folder / "names.json") if self.rows.has_names else ItemNames()
 
 
 def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.int64]:

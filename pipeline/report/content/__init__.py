@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.shape import Shape
+from pipeline.images.item_names import ItemNames
 from pipeline.report.content.blocks import Blocks
 from pipeline.report.content.curves import Curve
 from pipeline.report.content.datamodels import Coding, DatamodelQuality
@@ -65,6 +66,7 @@ class Content:
     robustness: re-runs with look-alikes; None leaves them out.
     trained_again: claims beside fresh models; None leaves them out.
     fresh: agreement with fresh models; None leaves it out.
+    unit: what the models' outcome is called. higher_is_better: whether helpers raise it. names: of single images.
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
@@ -97,6 +99,8 @@ class Content:
     fresh: FreshCheck | None = None
     max_panels: int
     unit: str = "margin"
+    higher_is_better: bool = True
+    names: ItemNames = field(default_factory=ItemNames)
     tau: float = 0.0
     provenance: Mapping[str, str]
     configuration: str
