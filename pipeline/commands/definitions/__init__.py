@@ -1,0 +1,43 @@
+"""The commands of `datamodels-inf`: one file each, with its options and what it calls, and one line in COMMANDS.
+
+Imports that take time stand inside the functions, so that `--help` and errors answer at once; what a command does and
+prints is in `pipeline.commands`.
+"""
+
+from __future__ import annotations
+
+import click
+
+from pipeline.commands.definitions.compare import compare
+from pipeline.commands.definitions.config import config
+from pipeline.commands.definitions.findings import findings
+from pipeline.commands.definitions.images import images
+from pipeline.commands.definitions.influence import influence
+from pipeline.commands.definitions.plan import plan
+from pipeline.commands.definitions.report import report
+from pipeline.commands.definitions.robustness import robustness
+from pipeline.commands.definitions.simulate import simulate
+from pipeline.commands.definitions.stages import download, fit, run, test
+from pipeline.commands.definitions.status import status
+from pipeline.commands.definitions.train import train
+from pipeline.commands.definitions.verify import verify
+
+COMMANDS: dict[str, click.Command] = {
+    "run": run,
+    "download": download,
+    "fit": fit,
+    "test": test,
+    "report": report,
+    "status": status,
+    "findings": findings,
+    "compare": compare,
+    "influence": influence,
+    "robustness": robustness,
+    "verify": verify,
+    "plan": plan,
+    "train": train,
+    "images": images,
+    "config": config,
+    "simulate": simulate,
+}
+"""Name → command, in the order in which a user meets them."""

@@ -1,0 +1,38 @@
+"""`datamodels-inf findings`: the findings of a finished test stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.definitions.shared import tested_of
+from pipeline.options import OneOf, methods, result_options, with_options
+
+if TYPE_CHECKING:
+    from pipeline.commands.findings import Sort
+
+
+@click.command()
+@with_options(result_options)
+@click.option("--method", type=OneOf(methods), help="Of one method only. Default: all that were run.")
+@click.option(
+    "--sort",
+    type=click.Choice(["p", "effect", "target"]),
+    default="p",
+    show_default=True,
+    help="By p-value, by the size of the effect, or by target.",
+)
+@click.option("--class", "wanted_class", metavar="NAME", help="Only pairs where i, j or the target is of this class.")
+@click.option("--csv", "as_csv", is_flag=True, help="As CSV; it can serve as test.file.")
+def findings(
+    config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool, method: str | None, sort: Sort,
+    wanted_class: str | None, as_csv: bool,
+) -> None:  # fmt: skip
+    """Print the findings of a finished test stage, with their effects in words. Runs nothing."""
+    from pipeline.commands.findings import finding_lines
+
+    tested = tested_of(config_name, overrides, store)
+    for line in finding_lines(tested, method=method, sort=sort, wanted_class=wanted_class, as_csv=as_csv):
+        click.echo(line)

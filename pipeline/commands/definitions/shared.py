@@ -1,0 +1,72 @@
+"""What several commands do with their options: the stages of a configuration, and the words that name it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pipeline.commands.tested import Tested
+    from pipeline.run import Pipeline
+
+
+def pipeline_of(
+    config_name: str,
+    overrides: tuple[str, ...],
+    store: Path,
+    reports: Path,
+    force: tuple[str, ...],
+    threads: int | None,
+    yes: bool,
+    dry_run: bool,
+    quiet: bool,
+    verbose: bool,
+) -> Pipeline:
+    """The stages of a configuration, as the options of a command that runs them say."""
+    from pipeline.config import load_config
+    from pipeline.run import Pipeline
+
+    return Pipeline(
+        load_config(config_name, overrides),
+        store,
+        reports,
+        command=reproducing_command(config_name, overrides),
+        force=force,
+        quiet=quiet,
+        threads=threads,
+        say=(lambda line: None) if quiet else click.echo,
+        confirm=lambda question: yes or not sys.stdin.isatty() or click.confirm(question),
+        dry_run=dry_run,
+    )
+
+
+def reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:
+    """What a user types to make the whole run again."""
+    return shlex.join(["datamodels-inf", "run", *config_words(config_name, overrides)])
+
+
+def config_words(config_name: str, overrides: tuple[str, ...]) -> list[str]:
+    """The options that name a configuration and its changes."""
+    return ["--config", config_name, *(word for override in overrides for word in ("--set", override))]
+
+
+def tested_of(config_name: str, overrides: tuple[str, ...], store: Path) -> Tested:
+    """The finished test stage of a configuration."""
+    from datamodels_inf.multiplicity import CORRECTIONS
+    from pipeline.commands.tested import Tested
+    from pipeline.config import load_config
+    from pipeline.run import Pipeline
+
+    config = load_config(config_name, overrides)
+    last = "run" if CORRECTIONS[config.test.correction].needs_prior else "test"
+    return Tested.of(Pipeline(config, store, Path("reports")), making_command(last, config_name, overrides, store))
+
+
+def making_command(stage: str, config_name: str, overrides: tuple[str, ...], store: Path) -> str:
+    """What a user types to make what a command reads."""
+    there = [] if store == Path("data") else ["--store", str(store)]
+    return shlex.join(["datamodels-inf", stage, *config_words(config_name, overrides), *there])
