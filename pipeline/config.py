@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -14,6 +15,7 @@ from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
+from pipeline.report_name import about_other_data, changes, name_of_file, variation
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
 from pipeline.training.settings import Train
@@ -243,9 +245,9 @@ class Robustness(Section):
 
 
 class Report(Section):
-    """What the report is called and how much it shows."""
+    """What the report is called and how much it shows. Without a name, `load_config` gives it one."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "digits"
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "report"
     title: str = "Which training images matter more?"
     max_panels: Annotated[int, Field(ge=0)] = 50
 
@@ -281,18 +283,48 @@ class Config(Section):
 
 
 def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
-    """A named configuration or a TOML file, with `section.key=value` overrides applied; `section.key=` unsets one."""
+    """A named configuration or a TOML file, with `section.key=value` overrides applied; `section.key=` unsets one.
+
+    The report of a configuration without a name for it is called by the file, and that of a variation also by what
+    the overrides change, unless they name it.
+    """
     path = find_config(name_or_path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInputError(f"the configuration {path} is not valid TOML: {error}.") from error
+    data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
     try:
-        return Config.model_validate(data)
+        config = Config.model_validate(data)
     except ValidationError as error:
         raise BadInputError(f"configuration {name_or_path}: {_sentence(error)}") from error
+    asked = {override.partition("=")[0].strip() for override in overrides}
+    return _with_named_report(config, path, written, asked)
+
+
+def _with_named_report(config: Config, path: Path, written: dict[str, Any], asked: Collection[str]) -> Config:
+    """The same, its report called by the file `path` and by what the settings `asked` for change in `written`."""
+    report: dict[str, str] = {}
+    if "name" not in config.report.model_fields_set:
+        report["name"] = name_of_file(path.stem)
+    changed = _changed(config, written, asked)
+    if changed and ("report.name" not in asked or "name" in report):
+        slug = variation(changed, config.model_dump(mode="json"))
+        report["name"] = f"{report.get('name', config.report.name)}-{slug}"
+    if about_other_data(changed) and "report.title" not in asked:
+        report["title"] = Report().title
+    return config.model_copy(update={"report": config.report.model_copy(update=report)}) if report else config
+
+
+def _changed(config: Config, written: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
+    """Settings that overrides changed in a way that makes another report; all they name, if they made it whole."""
+    after = config.model_dump(mode="json")
+    try:
+        return changes(Config.model_validate(written).model_dump(mode="json"), after)
+    except ValidationError:
+        return {name: value for name, value in changes({}, after).items() if name in asked}
 
 
 def find_config(name_or_path: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,11 @@ config_options = (
         help="Change one setting; no value unsets it. Repeatable.",
     ),
 )
-common_options = (
-    *config_options,
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True),
-    click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached."),
+_folder = partial(click.option, type=click.Path(path_type=Path), show_default=True)
+_store = _folder("--store", default=Path("data"), help="Cache.")
+_reports = _folder("--reports", default=Path("reports"), help="Each report is published in a folder of its name.")
+_force = click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached.")
+_work = (
     click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
     click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
     click.option(
@@ -97,8 +98,20 @@ common_options = (
         help="Stop before anything is fetched or fresh models are trained, after saying what would be.",
     ),
     click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
+_verbose = click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+
+common_options = (*config_options, _store, _reports, _force, *_work, _verbose)
+"""Of commands that run stages up to one that is published."""
+
+stage_options = (*config_options, _store, _force, *_work, _verbose)
+"""Of commands that run stages and publish nothing."""
+
+status_options = (*config_options, _store, _reports, _force, _verbose)
+"""Of what looks at stages and runs none."""
+
+result_options = (*config_options, _store, _verbose)
+"""Of commands that read what is finished."""
 
 
 def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
@@ -110,10 +123,3 @@ def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], A
         return function
 
     return decorate
-
-
-result_options = (
-    *config_options,
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
-)

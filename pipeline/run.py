@@ -9,14 +9,15 @@ from typing import Any
 
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.published import publish
 from pipeline.stages import STAGES, Run, Stage
 from pipeline.store.cache import Result, Spec, Store
-from pipeline.store.files import PART, file_digest, human_bytes, make_folder, whole_file
+from pipeline.store.files import human_bytes, make_folder
 from pipeline.summaries import Summary
 
 
 class Pipeline:
-    """One configuration on one store."""
+    """One configuration on one store. origin: its name, or that of its file, for the reasons why a stage runs."""
 
     def __init__(
         self,
@@ -24,6 +25,7 @@ class Pipeline:
         store: Path,
         reports: Path,
         *,
+        origin: str = "",
         command: str = "",
         force: Iterable[str] = (),
         quiet: bool = False,
@@ -33,7 +35,7 @@ class Pipeline:
         dry_run: bool = False,
     ) -> None:
         self.config = config
-        self.store = Store(store)
+        self.store = Store(store, origin)
         self.reports = reports
         self.command = command
         self.force = set(force)
@@ -42,6 +44,11 @@ class Pipeline:
         self.say = say
         self.confirm = confirm
         self.dry_run = dry_run
+
+    @property
+    def home(self) -> Path:
+        """Where its report is published."""
+        return self.reports / self.config.report.name
 
     def stages(self) -> list[Stage[Any]]:
         """The stages that this configuration wants."""
@@ -70,7 +77,8 @@ class Pipeline:
                 if name == last:
                     break
             if STAGES[last].published:
-                self._publish(results[last])
+                for line in publish(results[last], self.home, self.config):
+                    self.say(f"{'':<9} {line}")
         return results[last]
 
     def finished(self, names: Iterable[str], command: str) -> dict[str, Result]:
@@ -127,26 +135,6 @@ class Pipeline:
         shutil.rmtree(unfinished, ignore_errors=True)
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
         return made
-
-    def _publish(self, result: Result) -> None:
-        """Copy the report to <reports>/<name>, file by file and each whole; what an older report left there goes."""
-        home = self.reports / self.config.report.name
-        home.mkdir(parents=True, exist_ok=True)
-        files: dict[str, dict[str, Any]] = result.manifest["files"]
-        listed = home / ".files"
-        stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
-        for path in (*(home / name for name in stale), *home.rglob(f"{PART}*")):
-            path.unlink(missing_ok=True)
-        for name, entry in files.items():
-            place = home / name
-            if place.is_file() and file_digest(place) == entry["sha256"]:
-                continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(place) as temporary:
-                shutil.copyfile(result.folder / name, temporary)
-        with whole_file(listed) as temporary:
-            temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
-        self.say(f"{'':<9} report   {home / 'index.html'}")
 
 
 def _needed(last: str) -> set[str]:

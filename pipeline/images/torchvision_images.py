@@ -6,11 +6,14 @@ import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from http.client import HTTPException
 from os import devnull
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 from pipeline.errors import BadInputError
+from pipeline.remote.failures import root_reason
 
 
 def download_with_torchvision(root: Path, *, timeout: float, quiet: bool) -> None:
@@ -24,20 +27,32 @@ def download_with_torchvision(root: Path, *, timeout: float, quiet: bool) -> Non
         try:
             cifar10(root, download=True)
         except Exception as error:  # urllib's, tarfile's and its own, undocumented
-            raise BadInputError(f"it cannot download ({_first_line(error)})") from error
+            raise BadInputError(_why_no_download(error)) from error
 
 
 def _import() -> Any:
     try:
         from torchvision.datasets import CIFAR10  # type: ignore[import-untyped]
+    except ModuleNotFoundError as error:
+        raise BadInputError("it is not installed") from error
     except Exception as error:  # a build that does not fit torch's raises RuntimeError
-        raise BadInputError(f"it does not import ({_first_line(error)})") from error
+        raise BadInputError("it does not import; its build does not fit the installed torch") from error
     return CIFAR10
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
+def _why_no_download(error: Exception) -> str:
+    """In our words: those of urllib, tarfile and torchvision say nothing to a user."""
+    if isinstance(error, HTTPError):
+        return f"its host answers {error.code}"
+    inner = getattr(error, "reason", None)  # of urllib's URLError
+    cause = inner if isinstance(inner, Exception) else error
+    if isinstance(cause, TimeoutError):
+        return "its host went silent"
+    if isinstance(cause, (OSError, HTTPException)):
+        return f"its host cannot be reached ({root_reason(cause)})"
+    if isinstance(error, RuntimeError):  # "File not found or corrupted."
+        return "what its host sent is not the archive that it knows"
+    return f"it cannot download ({type(error).__name__})"
 
 
 @contextmanager

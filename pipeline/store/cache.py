@@ -28,9 +28,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pipeline.store.files import file_digest
+from pipeline.store.reasons import Wanted, why_new
 
 LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
-MOST_CHANGES = 4
 ALWAYS_HASHED_BYTES = 256 * 2**20
 PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -84,10 +84,14 @@ class Result:
 
 
 class Store:
-    """The folder of all stages' results."""
+    """The folder of all stages' results.
 
-    def __init__(self, root: Path) -> None:
+    origin: the configuration that results are made for, "" if it has no name; it stands in manifests and in no key.
+    """
+
+    def __init__(self, root: Path, origin: str = "") -> None:
         self.root = root
+        self.origin = origin
 
     def folder(self, spec: Spec) -> Path:
         """Where the result is, or would be."""
@@ -127,7 +131,7 @@ class Store:
             started = time.monotonic()
             summary = work(temporary)
             digests = {name: result.digest for name, result in inputs.items()}
-            _write_manifest(temporary, spec, digests, summary, time.monotonic() - started)
+            _write_manifest(temporary, spec, digests, summary, time.monotonic() - started, self.origin)
             shutil.rmtree(self.folder(spec), ignore_errors=True)
             temporary.rename(self.folder(spec))
         finally:
@@ -167,15 +171,10 @@ class Store:
             lock.release()
 
     def _what_changed(self, spec: Spec) -> str:
-        """Against the nearest earlier result of the stage: "test.repeats: 20 → 30"."""
+        """Against an earlier result of the stage: "test.repeats: 20 → 30"."""
         earlier = [m for m in map(_read_manifest, (self.root / spec.stage).glob("*/manifest.json")) if m]
-        if not earlier:
-            return "not run before"
-        differences = [_differences(manifest, spec) for manifest in sorted(earlier, key=lambda m: str(m["made_at"]))]
-        nearest = min(reversed(differences), key=lambda changes: len(changes))
-        more = [f"and {len(nearest) - MOST_CHANGES} more changes"] if len(nearest) > MOST_CHANGES + 1 else []
-        shown = nearest[:MOST_CHANGES] if more else nearest
-        return "; ".join([*shown, *more]) or "its result is missing"
+        wanted = Wanted(spec.version, spec.settings, spec.inputs, self.origin)
+        return why_new(wanted, sorted(earlier, key=lambda manifest: str(manifest["made_at"])))
 
 
 def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:
@@ -215,7 +214,7 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
 
 
 def _write_manifest(
-    folder: Path, spec: Spec, digests: Mapping[str, str], summary: dict[str, Any], seconds: float
+    folder: Path, spec: Spec, digests: Mapping[str, str], summary: dict[str, Any], seconds: float, origin: str
 ) -> None:
     files = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -233,6 +232,7 @@ def _write_manifest(
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
         "command": " ".join(sys.argv[1:]),
+        "origin": origin,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "files": files,
     }
@@ -244,25 +244,6 @@ def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
     """Of all but itself: later stages read parameters from a manifest."""
     body = {name: value for name, value in manifest.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
-
-def _differences(manifest: Mapping[str, Any], spec: Spec) -> list[str]:
-    changes = []
-    if manifest["version"] != spec.version:
-        changes.append(f"code version: {manifest['version']} → {spec.version}")
-    for name in sorted({*manifest["settings"], *spec.settings}):
-        old, new = manifest["settings"].get(name), json.loads(json.dumps(spec.settings.get(name)))
-        if old != new:
-            changes.append(f"{name}: {_short(old)} → {_short(new)}")
-    for name in spec.inputs:
-        if manifest["inputs"].get(name) != spec.inputs[name]:
-            changes.append(f"{name} changed")
-    return changes
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

@@ -58,5 +58,6 @@ def settings(folder, chosen: ImageSet):
     given = (
         "source.kind=files", f"source.folder={folder}", "source.fit_rows=300", "source.held_out_rows=300",
         f"test.target_class={chosen.class_names[chosen.target_labels[0]]}", "test.repeats=1", "fit.n_lambdas=5",
+        "report.name=digits",
     )  # fmt: skip
     return [word for setting in given for word in ("--set", setting)]

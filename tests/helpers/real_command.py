@@ -7,7 +7,9 @@ import sys
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 STAGES = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "report")
 # Small enough to run often: the embedded set with 12 targets of one class, 100 pairs and a short path.
-SMALL = ("--set", "fit.targets=[0,3,13,20,30]", "--set", "test.repeats=1", "--set", "fit.n_lambdas=10")
+# What is changed would be in its report's name, so that it is given one.
+NAMED = ("--set", "report.name=digits")
+SMALL = ("--set", "fit.targets=[0,3,13,20,30]", "--set", "test.repeats=1", "--set", "fit.n_lambdas=10", *NAMED)
 
 
 def call(folder, *arguments, **options):

@@ -28,7 +28,11 @@ class Released:
 
     def config(self, name, *more):
         """A configuration of the released data on this server."""
-        settings = (f"source.endpoint_url={self.url}", f"source.images={self.folder}/cifar/images.npz")
+        settings = (
+            f"source.endpoint_url={self.url}",
+            f"source.images={self.folder}/cifar/images.npz",
+            f"report.name={name}",
+        )
         return ["--config", name, *(word for s in (*settings, "test.repeats=5", *more) for word in ("--set", s))]
 
     def put(self, key, content):

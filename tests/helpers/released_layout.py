@@ -32,7 +32,7 @@ def released(folder, n=300, d=24, targets=8, coding="signed", seed=0):
 FILES = (
     "--set", "source.kind=files", "--set", "source.folder=cifar", "--set", "source.images=cifar/images.npz",
     "--set", "source.fit_rows=200", "--set", "source.held_out_rows=100",
-    "--set", "test.target_class=dog", "--set", "test.repeats=3",
+    "--set", "test.target_class=dog", "--set", "test.repeats=3", "--set", "report.name=digits",
 )  # fmt: skip
 LOAD = ("--set", "fit.mode=load", "--set", "fit.file=cifar/datamodels/test_50pct.pt")
 

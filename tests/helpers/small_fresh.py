@@ -24,7 +24,7 @@ def settings(made, *more):
     return [
         "source.kind=files", f"source.folder={made}", "source.fit_rows=600", "source.held_out_rows=500",
         "fit.n_lambdas=8", "test.repeats=4", 'test.method=["paired", "contrast"]', "test.target_class=1",
-        *more,
+        "report.name=digits", *more,
     ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def _estimated(config_name: str, overrides: tuple[str, ...], store: Path) -> Est
     from pipeline.config import load_config
     from pipeline.run import Pipeline
 
-    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"))
+    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"), origin=Path(config_name).stem)
     return Estimated.of(pipeline, making_command("run", config_name, overrides, store))
 
 

@@ -19,6 +19,6 @@ def report(show: bool, **options: Any) -> None:
 
     pipeline = pipeline_of(**options)
     pipeline.run("report")
-    page = (pipeline.reports / pipeline.config.report.name / "index.html").resolve()
+    page = (pipeline.home / "index.html").resolve()
     if show and not webbrowser.open(page.as_uri()):
         click.echo(f"no browser was found; open {page}")

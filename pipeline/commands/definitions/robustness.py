@@ -8,11 +8,11 @@ import click
 
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.errors import BadInputError
-from pipeline.options import OneOf, common_options, methods, with_options
+from pipeline.options import OneOf, methods, stage_options, with_options
 
 
 @click.command()
-@with_options(common_options)
+@with_options(stage_options)
 @click.option("--finding", type=click.IntRange(min=1), help="Its number among the findings of the method; default 1.")
 @click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position.")
 @click.option("--targets", help="Targets to test on, separated by commas.")

@@ -18,15 +18,15 @@ def pipeline_of(
     config_name: str,
     overrides: tuple[str, ...],
     store: Path,
-    reports: Path,
-    force: tuple[str, ...],
-    threads: int | None,
-    yes: bool,
-    dry_run: bool,
-    quiet: bool,
-    verbose: bool,
+    reports: Path = Path("reports"),
+    force: tuple[str, ...] = (),
+    threads: int | None = None,
+    yes: bool = False,
+    dry_run: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
 ) -> Pipeline:
-    """The stages of a configuration, as the options of a command that runs them say."""
+    """The stages of a configuration, as the options of a command that runs or lists them say."""
     from pipeline.config import load_config
     from pipeline.run import Pipeline
 
@@ -34,6 +34,7 @@ def pipeline_of(
         load_config(config_name, overrides),
         store,
         reports,
+        origin=Path(config_name).stem,
         command=reproducing_command(config_name, overrides),
         force=force,
         quiet=quiet,
@@ -63,7 +64,8 @@ def tested_of(config_name: str, overrides: tuple[str, ...], store: Path) -> Test
 
     config = load_config(config_name, overrides)
     last = "run" if CORRECTIONS[config.test.correction].needs_prior else "test"
-    return Tested.of(Pipeline(config, store, Path("reports")), making_command(last, config_name, overrides, store))
+    pipeline = Pipeline(config, store, Path("reports"), origin=Path(config_name).stem)
+    return Tested.of(pipeline, making_command(last, config_name, overrides, store))
 
 
 def making_command(stage: str, config_name: str, overrides: tuple[str, ...], store: Path) -> str:

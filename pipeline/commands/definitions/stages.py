@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from pipeline.commands.definitions.shared import pipeline_of
-from pipeline.options import common_options, with_options
+from pipeline.options import common_options, stage_options, with_options
 
 
 def _up_to(last: str, name: str, help_text: str) -> click.Command:
     @click.command(name, help=help_text)
-    @with_options(common_options)
+    @with_options(common_options if name == "run" else stage_options)
     def command(**options: Any) -> None:
         pipeline_of(**options).run(last)
 

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from pipeline.commands.definitions.shared import pipeline_of
-from pipeline.options import common_options, with_options
+from pipeline.options import status_options, with_options
 
 
 @click.command()
-@with_options(common_options)
+@with_options(status_options)
 def status(**options: Any) -> None:
     """List the stages: key, size, age, and what would run and why."""
     from pipeline.commands.status import status_lines

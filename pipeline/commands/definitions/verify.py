@@ -9,10 +9,10 @@ import click
 
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.errors import BadInputError
-from pipeline.options import OneOf, common_options, methods, with_options
+from pipeline.options import OneOf, methods, stage_options, with_options
 
 verify_options = (
-    *common_options,
+    *stage_options,
     click.option("--finding", "findings", type=click.IntRange(min=1), multiple=True, help="By number. Repeatable."),
     click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position."),
     click.option("--target", type=click.IntRange(min=0), help="The target of --pair."),

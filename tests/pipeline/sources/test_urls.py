@@ -23,7 +23,7 @@ def test_http_source_through_the_command(source, tmp_path):
         settings = [
             "source.kind=http", f"source.masks_url={url}/{KEYS[0]}", f"source.margins_url={url}/{KEYS[1]}?dl=1",
             "source.fit_rows=3000", "source.held_out_rows=1000", f"source.images={source}/cifar/images.npz",
-            "test.target_class=dog", "test.repeats=5", "fit.n_lambdas=5",
+            "test.target_class=dog", "test.repeats=5", "fit.n_lambdas=5", "report.name=digits",
         ]  # fmt: skip
         contents[f"/{KEYS[1]}?dl=1"] = contents[f"/{KEYS[1]}"]
         words = [word for s in settings for word in ("--set", s)]

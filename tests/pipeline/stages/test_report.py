@@ -21,7 +21,16 @@ from pipeline.stages import report
 from pipeline.stages.prior.files import read_prior
 from pipeline.store.cache import Result
 
-PROGRESSIVE = ("--config", "digits-all", "--set", "test.blocks=3", "--set", "source.first_rows=8000")
+PROGRESSIVE = (
+    "--config",
+    "digits-all",
+    "--set",
+    "test.blocks=3",
+    "--set",
+    "source.first_rows=8000",
+    "--set",
+    "report.name=digits-all",
+)
 N_ROWS = {"swap": 4000, "contrast": 4000}
 BOTH = ("--set", 'test.method=["swap", "contrast"]', "--set", "report.max_panels=4")
 
@@ -119,7 +128,7 @@ def test_single_images_on_the_page_are_those_of_the_held_out_models(run):
 def progressive(tmp_path_factory):
     """Every model but the first tests, in three blocks."""
     folder = tmp_path_factory.mktemp("progressive")
-    ok(folder, "report", *PROGRESSIVE, *SMALL, *BOTH)
+    ok(folder, "report", *SMALL, *PROGRESSIVE, *BOTH)
     return folder
 
 

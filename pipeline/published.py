@@ -1,0 +1,77 @@
+"""Reports where the user looks for them: <reports>/<name>/, whose report.json says which configuration made it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.config import Config
+from pipeline.report_name import changes
+from pipeline.store.cache import Result
+from pipeline.store.files import PART, file_digest, whole_file
+
+
+def publish(result: Result, home: Path, config: Config) -> Iterator[str]:
+    """Copy a report to `home`, file by file and each whole, and yield lines to say.
+
+    What an older report left there goes, and where it was one of another configuration, a line says of which.
+    """
+    replaced = "" if holds(home, result) else _replaced(home, config)
+    if replaced:
+        yield replaced
+    home.mkdir(parents=True, exist_ok=True)
+    files: dict[str, dict[str, Any]] = result.manifest["files"]
+    listed = home / ".files"
+    stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
+    for path in (*(home / name for name in stale), *home.rglob(f"{PART}*")):
+        path.unlink(missing_ok=True)
+    for name, entry in files.items():
+        place = home / name
+        if place.is_file() and file_digest(place) == entry["sha256"]:
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(place) as temporary:
+            shutil.copyfile(result.folder / name, temporary)
+    with whole_file(listed) as temporary:
+        temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
+    yield f"report   {home / 'index.html'}"
+
+
+def holds(home: Path, result: Result) -> bool:
+    """Whether all files of a report are there as they were made."""
+    files: dict[str, dict[str, Any]] = result.manifest["files"]
+    sizes = all((home / name).is_file() and (home / name).stat().st_size == e["bytes"] for name, e in files.items())
+    return sizes and all(file_digest(home / name) == entry["sha256"] for name, entry in files.items())
+
+
+def unpublished(home: Path, result: Result, config: Config) -> str:
+    """Of a report that is in the store: why `run` copies it to `home` all the same; nothing if it is there."""
+    if holds(home, result):
+        return ""
+    if _replaced(home, config):
+        return f"{home} holds another one; run publishes it again"
+    there = (home / "index.html").is_file()
+    return f"{home} holds {'an older one' if there else 'none'}; run publishes it{' again' if there else ''}"
+
+
+def _replaced(home: Path, config: Config) -> str:
+    """A sentence, if the report at `home` is not one of this configuration."""
+    if not (home / "index.html").is_file():
+        return ""
+    try:
+        told = json.loads((home / "report.json").read_text(encoding="utf-8"))
+        made_by = Config.model_validate(tomllib.loads(told["configuration"]))
+        command = str(told["provenance"].get("Command", ""))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+        return f"replaces an older report in {home}"
+    if not changes(made_by.model_dump(mode="json"), config.model_dump(mode="json")):
+        return ""
+    return (
+        f"replaces the report of: {command}" if command else f"replaces the report of another configuration in {home}"
+    )

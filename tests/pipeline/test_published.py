@@ -1,0 +1,72 @@
+"""Reports in their place: never over another configuration's without a word."""
+
+import json
+import shutil
+
+import pytest
+from command_here import ok
+from real_command import SMALL, states
+
+STRICT = (*SMALL, "--set", "test.alpha=0.1")
+PLACE = "report   reports/digits/index.html"
+
+
+def last_lines(output):
+    return [line.strip() for line in output.splitlines()[-2:]]
+
+
+def test_a_report_of_another_configuration_is_replaced_with_a_word(small_run):
+    replaced, place = last_lines(ok(small_run, "run", *STRICT))
+    assert place == PLACE
+    assert replaced.startswith("replaces the report of: datamodels-inf run --config digits --set 'fit.targets=[0,3,")
+    assert "alpha" not in replaced
+    replaced, place = last_lines(ok(small_run, "run", *SMALL))
+    assert replaced.startswith("replaces the report of: ") and "--set test.alpha=0.1" in replaced
+    assert "replaces" not in ok(small_run, "run", *SMALL)
+    shown = ok(small_run, "run", *SMALL, "--set", "report.max_panels=1")  # The same findings.
+    assert "replaces" not in shown and PLACE in shown
+
+
+def test_a_variation_without_a_name_has_a_folder_of_its_own(small_run):
+    before = (small_run / "reports" / "digits" / "report.json").read_bytes()
+    output = ok(small_run, "run", *STRICT, "--set", "report.name=")
+    assert last_lines(output)[-1].startswith("report   reports/digits-fit-targets-0-3-13-20-30-")
+    assert "replaces" not in output
+    assert (small_run / "reports" / "digits" / "report.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("left", ("{", "{}", '{"configuration": "[test]\\nalfa = 1", "provenance": {}}', None))
+def test_what_does_not_say_what_it_is_is_an_older_report(small_run, left):
+    home = small_run / "reports" / "digits"
+    (home / "index.html").write_text("older")
+    if left is None:
+        (home / "report.json").unlink()
+    else:
+        (home / "report.json").write_text(left)
+    assert last_lines(ok(small_run, "run", *SMALL)) == ["replaces an older report in reports/digits", PLACE]
+
+
+def test_a_report_before_there_was_a_setting_is_still_the_same_one(small_run):
+    home = small_run / "reports" / "digits"
+    told = json.loads((home / "report.json").read_text())
+    told["configuration"] = told["configuration"].replace("tau = 0.0\n", "")
+    (home / "report.json").write_text(json.dumps(told))
+    assert "replaces" not in ok(small_run, "run", *SMALL)
+
+
+def status_of_report(folder, *words):
+    (line,) = (line for line in ok(folder, "status", *words).splitlines() if line.startswith("  report"))
+    return line
+
+
+def test_status_knows_what_the_folder_holds(small_run):
+    assert status_of_report(small_run, *SMALL).endswith("; in reports/digits")
+    ok(small_run, "run", *STRICT)
+    said = status_of_report(small_run, *SMALL)
+    assert "cached" in said and said.endswith("; but reports/digits holds another one; run publishes it again")
+    assert states(ok(small_run, "run", *SMALL))["report"] == "cached"
+    assert status_of_report(small_run, *SMALL).endswith("; in reports/digits")
+    (small_run / "reports" / "digits" / "tests.csv").write_text("harmed")
+    assert "reports/digits holds an older one; run publishes it again" in status_of_report(small_run, *SMALL)
+    shutil.rmtree(small_run / "reports")
+    assert status_of_report(small_run, *SMALL).endswith("; but reports/digits holds none; run publishes it")
