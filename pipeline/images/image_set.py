@@ -20,6 +20,7 @@ from pipeline.store.files import save_arrays
 
 ARRAYS = ("train", "train_labels", "targets", "target_labels", "class_names")
 LABEL_ARRAYS = ("train_labels", "target_labels", "class_names")
+CIFAR10_SHAPE = (32, 32, 3)
 DIGIT_CLASSES = 10
 
 
@@ -143,8 +144,16 @@ def load_cifar10(
 ) -> ImageSet:
     """The first `n_train` training and `n_targets` test images of CIFAR-10 in its default order; all when None.
 
-    `path` and the digests: see `pipeline.images.cifar10.read_cifar10`.
+    `path` and the digests: see `pipeline.images.cifar10.read_cifar10`. It may also be the .npz that the command
+    `images` made of all of it.
     """
+    if path.suffix == ".npz":
+        made = ImageSet.load(path)
+        if made.train.shape[1:] != CIFAR10_SHAPE:
+            raise BadInputError(f"{path} holds images of another size than CIFAR-10's; name a copy of CIFAR-10.")
+        train = _first([Batch(made.train, made.train_labels)], n_train, "--train", path)
+        targets = _first([Batch(made.targets, made.target_labels)], n_targets, "--targets", path)
+        return ImageSet(*train, *targets, made.class_names)
     found = read_cifar10(path, md5=md5, npm_sha256=npm_sha256)
     train = _first(found.train, n_train, "--train", path)
     targets = _first([found.test], n_targets, "--targets", path)

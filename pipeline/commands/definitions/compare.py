@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import tested_of
 from pipeline.options import result_options, with_options
 
@@ -17,4 +18,4 @@ def compare(config_name: str, overrides: tuple[str, ...], store: Path, verbose: 
     from pipeline.commands.findings import compare_lines
 
     for line in compare_lines(tested_of(config_name, overrides, store)):
-        click.echo(line)
+        echo(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.options import config_options, with_options
 
 
@@ -18,7 +19,7 @@ def config_show(config_name: str, overrides: tuple[str, ...]) -> None:
     """Print the effective configuration as TOML."""
     from pipeline.config import load_config, to_toml
 
-    click.echo(to_toml(load_config(config_name, overrides)), nl=False)
+    echo(to_toml(load_config(config_name, overrides)).removesuffix("\n"))
 
 
 @config.command("list")
@@ -27,4 +28,4 @@ def config_list() -> None:
     from pipeline.config import named_configs
 
     for name, path in sorted(named_configs().items()):
-        click.echo(f"{name:<16} {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
+        echo(f"{name:<16} {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")

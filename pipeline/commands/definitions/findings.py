@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import tested_of
 from pipeline.options import OneOf, methods, result_options, with_options
 
@@ -35,4 +36,4 @@ def findings(
 
     tested = tested_of(config_name, overrides, store)
     for line in finding_lines(tested, method=method, sort=sort, wanted_class=wanted_class, as_csv=as_csv):
-        click.echo(line)
+        echo(line)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from pipeline.closed_pipe import echo
+
 
 @click.command()
 @click.option(
@@ -22,5 +24,5 @@ def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool
     """Get the images of CIFAR-10 into the store, for sources that have none of their own."""
     from pipeline.images.find import DEFAULT_MIRRORS, get_images
 
-    say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
+    say: Callable[[str], object] = (lambda line: None) if quiet else echo
     get_images(store / "images", path=path, mirrors=(*mirrors, *DEFAULT_MIRRORS), say=say, quiet=quiet)

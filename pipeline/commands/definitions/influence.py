@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import making_command
 from pipeline.errors import BadInputError
 from pipeline.options import result_options, with_options
@@ -45,4 +46,4 @@ def influence(
 
     estimated = _estimated(config_name, overrides, store)
     for line in influence_lines(estimated, target=target, image=image, top=top, as_csv=as_csv):
-        click.echo(line)
+        echo(line)

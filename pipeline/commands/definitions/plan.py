@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
+
 
 @click.command()
 @click.option("--effect", type=float, help="Effect Δ on the margin that should be found.")
@@ -25,4 +27,4 @@ def plan(**options: Any) -> None:
     from pipeline.commands.plan import Question, plan_lines
 
     for line in plan_lines(Question(**options)):
-        click.echo(line)
+        echo(line)

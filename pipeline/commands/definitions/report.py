@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.options import common_options, with_options
 
@@ -21,4 +22,4 @@ def report(show: bool, **options: Any) -> None:
     pipeline.run("report")
     page = (pipeline.home / "index.html").resolve()
     if show and not webbrowser.open(page.as_uri()):
-        click.echo(f"no browser was found; open {page}")
+        echo(f"no browser was found; open {page}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.errors import BadInputError
 from pipeline.options import OneOf, methods, stage_options, with_options
@@ -44,4 +45,4 @@ def robustness(
     own = tuple(f"robustness.{name}={value}" for name, value in asked.items() if value is not None)
     made = pipeline_of(overrides=(*overrides, *own), **options).run("robustness")
     for line in robustness_lines(made):
-        click.echo(line)
+        echo(line)

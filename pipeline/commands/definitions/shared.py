@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.closed_pipe import echo
+
 if TYPE_CHECKING:
     from pipeline.commands.tested import Tested
     from pipeline.run import Pipeline
@@ -39,7 +41,7 @@ def pipeline_of(
         force=force,
         quiet=quiet,
         threads=threads,
-        say=(lambda line: None) if quiet else click.echo,
+        say=(lambda line: None) if quiet else echo,
         confirm=lambda question: yes or not sys.stdin.isatty() or click.confirm(question),
         dry_run=dry_run,
     )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from pipeline.closed_pipe import echo
+
 
 @click.command()
 @click.argument("experiment", type=click.Choice(["size", "power", "mixture", "all"]), default="all")
@@ -29,4 +31,4 @@ def simulate(experiment: str, reps: int, seed: int, out: Path, threads: int | No
     from pipeline.commands.simulate import run_simulation
 
     for line in run_simulation(experiment, reps=reps, seed=seed, out=out, threads=threads, quiet=quiet):
-        click.echo(line)
+        echo(line)

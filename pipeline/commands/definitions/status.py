@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.options import status_options, with_options
 
@@ -17,4 +18,4 @@ def status(**options: Any) -> None:
     from pipeline.commands.status import status_lines
 
     for line in status_lines(pipeline_of(**options)):
-        click.echo(line)
+        echo(line)

