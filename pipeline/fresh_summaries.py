@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from datamodels_inf.replication import Replication
 from pipeline.summaries import Summary
+from pipeline.text.numbers import counted
 
 
 class FreshSummary(Summary):
@@ -20,7 +21,7 @@ class FreshSummary(Summary):
 
     def describe(self) -> str:
         """How many models and targets."""
-        return f"{self.n_models:,} fresh models, {self.n_targets:,} targets"
+        return f"{self.n_models:,} fresh models, {counted(self.n_targets, 'target')}"
 
 
 class HeldFamily(BaseModel):
@@ -50,7 +51,7 @@ class FreshAgreementSummary(Summary):
         """Families of which not all findings were compared, in words; empty where there is none."""
         compared = {name: 0 if one.findings is None else one.findings.n for name, one in self.families.items()}
         partly = [
-            f"{name}: {compared[name]:,} of {family.n_found:,} findings are compared"
+            f"{name}: {compared[name]:,} of {counted(family.n_found, 'finding')} are compared"
             for name, family in self.families.items()
             if family.n_found > compared[name]
         ]

@@ -11,9 +11,11 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.published import publish
 from pipeline.stages import STAGES, Run, Stage
+from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import human_bytes, make_folder
-from pipeline.summaries import Summary
+from pipeline.summaries import ReportSummary, Summary, read_summary
+from pipeline.unseen_effects import advice, unseen_in
 
 
 class Pipeline:
@@ -77,9 +79,19 @@ class Pipeline:
                 if name == last:
                     break
             if STAGES[last].published:
-                for line in publish(results[last], self.home, self.config):
+                for line in (*self._advice(results), *publish(results[last], self.home, self.config)):
                     self.say(f"{'':<9} {line}")
         return results[last]
+
+    def _advice(self, results: Mapping[str, Result]) -> list[str]:
+        """Where a method found nothing that another one would see: one line."""
+        test = self.config.test
+        found = read_summary(results["report"], ReportSummary).n_findings if "report" in results else {}
+        for method in (name for name, count in found.items() if count == 0):
+            n = unseen_in(results["test"].folder, method, test, prior_in_use(test, results.get("prior"), method))
+            if line := advice(n, test, self.command):
+                return [line]
+        return []
 
     def finished(self, names: Iterable[str], command: str) -> dict[str, Result]:
         """The results of these stages, from the store: nothing is run. `command` is what to run where one is missing.

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from datamodels_inf.exchangeability import ExchangeabilityReport
 from pipeline.errors import BadInputError
 from pipeline.store.cache import Result
+from pipeline.text.numbers import counted
 
 Interval: TypeAlias = tuple[int, int]
 """Rows from the first to before the second."""
@@ -38,6 +39,11 @@ class Summary(Facts, ABC):
 
 
 S = TypeVar("S", bound=Summary)
+
+
+def _square(n_train: int, targets: tuple[int, ...]) -> str:
+    """ "400 images × 1 target"."""
+    return f"{counted(n_train, 'image')} × {counted(len(targets), 'target')}"
 
 
 def read_summary(result: Result, kind: type[S]) -> S:
@@ -83,7 +89,8 @@ class DownloadSummary(Summary):
 
     def describe(self) -> str:
         """How many models, images and targets."""
-        return f"{self.n_models:,} models × {self.n_train:,} images, {self.n_targets:,} targets"
+        rows = f"{counted(self.n_models, 'model')} × {counted(self.n_train, 'image')}"
+        return f"{rows}, {counted(self.n_targets, 'target')}"
 
 
 class TargetQuality(BaseModel):
@@ -143,7 +150,7 @@ class FitSummary(FitOrigin, Summary):
     def describe(self) -> str:
         """How many targets, and the median R² on held-out models."""
         quality = "unknown" if self.r2_median is None else f"{self.r2_median:.2f}"
-        return f"{self.n_targets:,} targets, median held-out R² {quality}"
+        return f"{counted(self.n_targets, 'target')}, median held-out R² {quality}"
 
 
 class DesignSummary(BaseModel):
@@ -182,9 +189,11 @@ class TestSummary(Summary):
         """The models that tested each pair, in words."""
         count, blocks = self.n_rows[method], len(self.block_rows)
         if blocks == 1:
-            return f"{count:,} held-out models"
+            return counted(count, "held-out model")
         return (
-            f"the last block's {count:,} models" if method in self.on_last else f"{count:,} models in {blocks} blocks"
+            f"the last block's {counted(count, 'model')}"
+            if method in self.on_last
+            else f"{counted(count, 'model')} in {counted(blocks, 'block')}"
         )
 
     @property
@@ -200,7 +209,7 @@ class TestSummary(Summary):
     def describe(self) -> str:
         """How many pairs were tested, by which methods, and how many could not be."""
         left_out = f", {self.n_untested:,} not tested" if self.n_untested else ""
-        return f"{self.n_made:,} pairs by {', '.join(self.methods)}{left_out}"
+        return f"{counted(self.n_made, 'pair')} by {', '.join(self.methods)}{left_out}"
 
 
 class TiledSummary(Summary):
@@ -228,7 +237,7 @@ class EvidenceSummary(TiledSummary):
         """How many rows, images and targets."""
         if self.reason:
             return f"none: {self.reason}"
-        return f"{self.n_models:,} fit rows on {self.n_train:,} images × {len(self.targets):,} targets"
+        return f"{counted(self.n_models, 'fit row')} on {_square(self.n_train, self.targets)}"
 
 
 class PredictionSummary(BaseModel):
@@ -272,7 +281,7 @@ class AtlasSummary(TiledSummary):
 
     def describe(self) -> str:
         """How many images and targets."""
-        return f"{self.n_train:,} images × {len(self.targets):,} targets"
+        return _square(self.n_train, self.targets)
 
 
 class InfluenceSummary(Summary):
@@ -296,7 +305,8 @@ class InfluenceSummary(Summary):
 
     def describe(self) -> str:
         """How many influences were found among the tests, and how many weights are among them."""
-        return f"{self.n_found:,} influences of {self.n_tests:,}; {self.n_stand:,} of {self.n_nonzero:,} weights stand"
+        stand = f"{self.n_stand:,} of {counted(self.n_nonzero, 'weight')} stand"
+        return f"{counted(self.n_found, 'influence')} of {self.n_tests:,}; {stand}"
 
 
 class FeaturesSummary(Summary):
@@ -308,7 +318,7 @@ class FeaturesSummary(Summary):
 
     def describe(self) -> str:
         """How many features, of how many images."""
-        return f"{self.n_features:,} features of {self.n_train:,} images"
+        return f"{counted(self.n_features, 'feature')} of {counted(self.n_train, 'image')}"
 
 
 class LookAlikesSummary(BaseModel):
@@ -354,7 +364,7 @@ class RobustnessSummary(Summary):
 
     def describe(self) -> str:
         """How many pairs were made again, by which method, in how many tests."""
-        return f"{len(self.cases)} pairs made again by {self.method}, {self.n_tests:,} tests"
+        return f"{counted(len(self.cases), 'pair')} made again by {self.method}, {counted(self.n_tests, 'test')}"
 
 
 class VerifySummary(Summary):
@@ -385,4 +395,4 @@ class ReportSummary(Summary):
 
     def describe(self) -> str:
         """How many findings each method has."""
-        return ", ".join(f"{count} findings by {method}" for method, count in self.n_findings.items())
+        return ", ".join(f"{counted(count, 'finding')} by {method}" for method, count in self.n_findings.items())

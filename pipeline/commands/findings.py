@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +16,8 @@ from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import UNSEEN
 from pipeline.summaries import TestSummary
 from pipeline.text.csv_text import csv_line
-from pipeline.text.numbers import terminal_pvalue
+from pipeline.text.numbers import counted, terminal_pvalue
+from pipeline.unseen_effects import advice
 
 Sort: TypeAlias = Literal["p", "effect", "target"]
 
@@ -37,33 +39,64 @@ ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
 }
 
 
-def finding_lines(
-    tested: Tested, *, method: str | None, sort: Sort, wanted_class: str | None, as_csv: bool
-) -> Iterator[str]:
+@dataclass(frozen=True)
+class Asked:
+    """Which findings: of one method or of all, with an image of a class, on some targets, the first so many."""
+
+    method: str | None = None
+    sort: Sort = "p"
+    wanted_class: str | None = None
+    targets: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = "") -> Iterator[str]:
     """The findings of one method or of all, as an aligned table with sentences, or as CSV.
 
-    Each method's findings keep their numbers, whatever the order in which they stand.
+    Each method's findings keep their numbers, whatever the order in which they stand and however few are shown.
+    command: what makes the run, to tell which method would see more.
     """
-    _check(tested, method, wanted_class)
+    method = asked.method
+    _check(tested, method, asked.wanted_class)
+    targets = {tested.find_target(text) for text in asked.targets}
     if as_csv:
         yield csv_line(CSV_COLUMNS)
     for name in tested.methods if method is None else [method]:
-        rows = [row for row in tested.findings(name) if wanted_class is None or wanted_class in tested.classes(row)]
-        rows.sort(key=ORDERS[sort])
+        found = [row for row in tested.findings(name) if _is_asked_for(tested, row, asked.wanted_class, targets)]
+        rows = sorted(found, key=ORDERS[asked.sort])[: asked.limit]
         if as_csv:
             yield from (csv_line(_csv_values(row)) for row in rows)
             continue
         if tested.warning:
             yield f"Warning: p-values may not be valid: {tested.warning}"
         count, on = tested.families[name].n_found, tested.summary.tested_on(name)
-        yield f"{name}: {count:,} of {tested.summary.n_made:,} pairs {tested.promise}; tested on {on}"
+        yield f"{name}: {count:,} of {counted(tested.summary.n_made, 'pair')} {tested.promise(count)}; tested on {on}"
         if count:
             yield tested.intervals(name)
-        if wanted_class is not None:
-            yield f"{len(rows):,} of them with an image of class {wanted_class}"
+        else:
+            yield from filter(None, [advice(tested.n_unseen(name), tested.config.test, command)])
+        yield from _which(len(found), len(rows), asked.wanted_class, sorted(targets))
         if rows:
             yield from _table(tested, rows)
         yield ""
+
+
+def _is_asked_for(tested: Tested, row: Row, wanted_class: str | None, targets: Collection[int]) -> bool:
+    of_class = wanted_class is None or wanted_class in tested.classes(row)
+    return of_class and (not targets or row["target"] in targets)
+
+
+def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int]) -> Iterator[str]:
+    """ "12 of them on target 84, with an image of class 8; the first 5:", where less than everything is asked for."""
+    parts = []
+    if targets:
+        parts.append(f"on target{'s' * (len(targets) > 1)} {', '.join(map(str, targets))}")
+    if wanted_class is not None:
+        parts.append(f"with an image of class {wanted_class}")
+    if parts:
+        yield f"{n_found:,} of them {' and '.join(parts)}"
+    if n_shown < n_found:
+        yield f"the first {n_shown:,} of {n_found:,}:"
 
 
 def compare_lines(tested: Tested) -> Iterator[str]:
@@ -73,7 +106,7 @@ def compare_lines(tested: Tested) -> Iterator[str]:
     alone = (found * (found.sum(axis=0) == 1)).sum(axis=1)
     if tested.warning:
         yield f"Warning: p-values may not be valid: {tested.warning}"
-    yield f"Of {tested.summary.n_made:,} pairs, so many {tested.promise}:"
+    yield f"Of {counted(tested.summary.n_made, 'pair')}, so many {tested.promise()}:"
     yield ""
     header = ["method", "models", "findings", "no other", *(f"also {method}" for method in tested.methods)]
     yield from aligned([header, *_comparison(tested.summary, common, alone)], right=True)
@@ -96,7 +129,7 @@ def _untested(notes: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield ""
     for (note, count), names in methods.items():
         what = "Counted, but not really tested" if note in UNSEEN else "Note"
-        yield f"{what}: {count:,} pairs by {', '.join(names)} ({note})"
+        yield f"{what}: {counted(count, 'pair')} by {', '.join(names)} ({note})"
 
 
 def _comparison(summary: TestSummary, common: Ints, alone: Ints) -> Iterator[list[str]]:

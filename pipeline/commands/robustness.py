@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.rerun_roles import COMPARED
 from pipeline.store.cache import Result
 from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
-from pipeline.text.numbers import terminal_pvalue
+from pipeline.text.numbers import counted, terminal_pvalue
 
 DIGITS = 2  # of p-values
 FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
@@ -37,7 +37,7 @@ def robustness_lines(result: Result) -> Iterator[str]:
         yield from _case(case, [row for row in rows if row["case"] == number], summary)
     if summary.cases:
         yield explanation(summary)
-        yield f"BY-adjusted p-values of all {summary.n_tests:,} tests of this family are in reruns.parquet."
+        yield f"BY-adjusted p-values of all {counted(summary.n_tests, 'test')} of this family are in reruns.parquet."
 
 
 def explanation(summary: RobustnessSummary) -> str:

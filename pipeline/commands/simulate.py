@@ -14,6 +14,7 @@ from tqdm import tqdm
 from datamodels_inf.simulate import EXPERIMENTS, PAIRS, PRINTED, SETTINGS, VARIANTS, Experiment, Rates, run
 from pipeline.commands.simulation_figures import draw_gain, draw_heatmaps
 from pipeline.store.files import make_folder, whole_file
+from pipeline.text.numbers import counted
 
 
 def run_simulation(
@@ -36,7 +37,7 @@ def run_simulation(
     if not quiet:
         yield from summary_lines(rates)
         yield ""
-    yield f"Wrote {len(written)} files to {out}:"
+    yield f"Wrote {counted(len(written), 'file')} to {out}:"
     yield from (f"  {path.name}" for path in written)
 
 

@@ -10,7 +10,7 @@ from pipeline.published import unpublished
 from pipeline.run import Pipeline, describe
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec
-from pipeline.text.numbers import plural
+from pipeline.text.numbers import counted
 
 
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
@@ -28,7 +28,7 @@ def status_lines(pipeline: Pipeline) -> Iterator[str]:
         path.parent.name not in keys for s in STAGES for path in pipeline.store.root.glob(f"{s}/*/manifest.json")
     )
     if others:
-        yield f"  and {plural(others, 'result')} of other configurations"
+        yield f"  and {counted(others, 'result')} of other configurations"
 
 
 class _Outlook:

@@ -18,14 +18,17 @@ from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.commands.aligned import named
 from pipeline.config import Config
+from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
+from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
+from pipeline.unseen_effects import unseen_in
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -44,7 +47,7 @@ class Tested:
 
     config: Config
     result: Result
-    labels: Labels | None
+    data: Data
     prior: Result | None = None
 
     @classmethod
@@ -52,8 +55,25 @@ class Tested:
         """What is in the store; `command` is what to run where it is not."""
         needs_prior = CORRECTIONS[pipeline.config.test.correction].needs_prior
         found = pipeline.finished((*NEEDED, "evidence", "prior") if needs_prior else NEEDED, command)
-        labels = Data.of(found["download"], pipeline.config).labels
-        return cls(pipeline.config, found["test"], labels, found.get("prior"))
+        data = Data.of(found["download"], pipeline.config)
+        return cls(pipeline.config, found["test"], data, found.get("prior"))
+
+    @property
+    def labels(self) -> Labels | None:
+        """Classes of training images and targets, where they are known."""
+        return self.data.labels
+
+    def find_target(self, text: str) -> int:
+        """The number of the target that --target names."""
+        finder = ImageFinder.of_targets(self.data.n_targets, self.labels, self.data.names)
+        try:
+            return finder.find_one(text)
+        except ValueError as error:
+            raise BadInputError(f"--target {text}: {error}.") from error
+
+    def n_unseen(self, method: str) -> int:
+        """Effects of its pairs that a test of the effect itself would find."""
+        return unseen_in(self.result.folder, method, self.config.test, self.families[method].prior)
 
     @cached_property
     def summary(self) -> TestSummary:
@@ -83,12 +103,12 @@ class Tested:
             for name, own in zip(self.methods, pvalues, strict=True)
         }
 
-    @property
-    def promise(self) -> str:
-        """What a finding means, as the end of a sentence."""
+    def promise(self, count: int = 2) -> str:
+        """What `count` findings mean, as the end of a sentence."""
         test = self.config.test
         beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
-        return f"influence their target differently{beyond}, {error_rate(test)}"
+        what = "influences its" if count == 1 else "influence their"
+        return f"{what} target differently{beyond}, {error_rate(test)}"
 
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""

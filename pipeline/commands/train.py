@@ -23,6 +23,7 @@ from pipeline.images.find import DEFAULT_MIRRORS, get_images
 from pipeline.images.image_set import ImageSet, load_cifar10, load_digits
 from pipeline.progress import progress_bar
 from pipeline.sources.cifar10_images import stored_images
+from pipeline.text.numbers import counted
 from pipeline.training.inputs import Features, images_digest
 from pipeline.training.job import Job
 from pipeline.training.made_set import train_source
@@ -81,7 +82,9 @@ def train_from_settings(
     )
     make = None if features is None else lambda: _features(features, job.seed, chosen, quiet, say)
     train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make, say)
-    yield f"{job.n_models} models of {job.n_train} images and {job.n_targets} targets are in {out}."
+    size = f"{counted(job.n_train, 'image')} and {counted(job.n_targets, 'target')}"
+    verb = "is" if job.n_models == 1 else "are"
+    yield f"{counted(job.n_models, 'model')} of {size} {verb} in {out}."
     if job.n_models >= FEWEST:
         yield f"Use them: {_next_command(job, images, train.target_class, out)}"
 

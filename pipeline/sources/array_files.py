@@ -19,6 +19,7 @@ from pipeline.sources.equal_masks import CHUNK_ROWS, Groups, group_by_mask
 from pipeline.sources.row_split import refuse_empty, split_rows
 from pipeline.store.files import file_digest
 from pipeline.summaries import DownloadSummary
+from pipeline.text.numbers import are_counted, counted
 
 if TYPE_CHECKING:
     from pipeline.config import Config
@@ -48,9 +49,10 @@ def copy_files(run: Run, files: Files) -> DownloadSummary:
     """`copy_arrays`, and words about rows that were left out or made one."""
     rows = copy_arrays(run.config, files, run.out, run.quiet)
     if rows.n_unfinished:
-        run.say(f"{rows.n_unfinished:,} models are not completed ({files.completed}): left out")
+        run.say(f"{are_counted(rows.n_unfinished, 'model', first=True)} not completed ({files.completed}): left out")
     if rows.n_repeated:
-        run.say(f"{rows.n_repeated:,} models repeat a mask: the margins of equal masks are averaged")
+        repeat = f"{counted(rows.n_repeated, 'model')} {'repeats' if rows.n_repeated == 1 else 'repeat'} a mask"
+        run.say(f"{repeat}: the margins of equal masks are averaged")
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.errors import BadInputError
 from pipeline.sources.base import Arrived, SourceKind
 from pipeline.sources.network_content import LEFT_OUT, content, weights_needed
 
@@ -20,7 +21,20 @@ FOLDERS = "data", "data", "datamodels"
 def _bring(run: Run) -> Arrived:
     from pipeline.sources.network import bring
 
-    return bring(run, lambda: _remotes(run.config))
+    return bring(run, lambda: _reached(run))
+
+
+def _reached(run: Run) -> Remotes:
+    """The objects; without credentials, a word on what they would cost before the sentence that asks for these."""
+    from pipeline.sources.released_sizes import expected_sentence
+
+    try:
+        return _remotes(run.config)
+    except BadInputError:
+        sentence = expected_sentence(run.config, USD_PER_GB)
+        if sentence:
+            run.say(sentence)
+        raise
 
 
 def _remotes(config: Config) -> Remotes:

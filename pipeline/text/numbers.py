@@ -52,6 +52,17 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def counted(count: int, noun: str) -> str:
+    """For a terminal, with its thousands apart: "1 pair", "2,000 pairs"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def are_counted(count: int, noun: str, *, first: bool = False) -> str:
+    """ "is 1 pair", "are 2,000 pairs"; with the count first, "1 pair is"."""
+    verb, what = "is" if count == 1 else "are", counted(count, noun)
+    return f"{what} {verb}" if first else f"{verb} {what}"
+
+
 def thousands(count: int) -> str:
     """A count with its thousands apart: 12 000."""
     return f"{count:,}".replace(",", THIN)

@@ -107,7 +107,7 @@ WORDS = {
     "atlas": "1,024 images × 2 targets",
     "influence": "9 influences of 2,048; 4 of 1,300 weights stand",
     "features": "128 features of 24 images",
-    "robustness": "1 pairs made again by contrast, 99 tests",
+    "robustness": "1 pair made again by contrast, 99 tests",
     "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
     "fresh": "10,000 fresh models, 120 targets",
     "agreement": "paired 88.9% same sign, atlas no finding",

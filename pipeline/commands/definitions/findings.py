@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from pipeline.closed_pipe import echo
-from pipeline.commands.definitions.shared import tested_of
+from pipeline.commands.definitions.shared import making_command, tested_of
 from pipeline.options import OneOf, methods, result_options, with_options
-
-if TYPE_CHECKING:
-    from pipeline.commands.findings import Sort
 
 
 @click.command()
@@ -25,15 +22,23 @@ if TYPE_CHECKING:
     show_default=True,
     help="By p-value, by the size of the effect, or by target.",
 )
+@click.option(
+    "--target",
+    "targets",
+    metavar="T",
+    multiple=True,
+    help="On this target: number, class:position or name. Repeatable.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The first so many of each method.")
 @click.option("--class", "wanted_class", metavar="NAME", help="Only pairs where i, j or the target is of this class.")
 @click.option("--csv", "as_csv", is_flag=True, help="As CSV; it can serve as test.file.")
 def findings(
-    config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool, method: str | None, sort: Sort,
-    wanted_class: str | None, as_csv: bool,
-) -> None:  # fmt: skip
+    config_name: str, overrides: tuple[str, ...], store: Path, verbose: bool, as_csv: bool, **asked: Any
+) -> None:
     """Print the findings of a finished test stage, with their effects in words. Runs nothing."""
-    from pipeline.commands.findings import finding_lines
+    from pipeline.commands.findings import Asked, finding_lines
 
     tested = tested_of(config_name, overrides, store)
-    for line in finding_lines(tested, method=method, sort=sort, wanted_class=wanted_class, as_csv=as_csv):
+    command = making_command("run", config_name, overrides, store)
+    for line in finding_lines(tested, Asked(**asked), as_csv=as_csv, command=command):
         echo(line)

@@ -20,6 +20,7 @@ from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.summaries import AtlasSummary
+from pipeline.text.numbers import counted
 
 VERSION = 4
 STRATIFIED = (
@@ -111,9 +112,8 @@ def _targets(run: Run) -> Ints:
             'add it to fit.targets, or set fit.targets = "needed".'
         )
     if missing.size:
-        run.say(
-            f"the atlas leaves out {missing.size:,} of {asked.size:,} targets, which have no datamodel: fit.targets"
-        )
+        which = f"{missing.size:,} of {counted(asked.size, 'target')}"
+        run.say(f"the atlas leaves out {which}, which have no datamodel: fit.targets")
     return asked[has_one]
 
 

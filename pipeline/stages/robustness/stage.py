@@ -34,6 +34,7 @@ from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
 from pipeline.store.cache import Result
 from pipeline.store.files import identity
 from pipeline.summaries import AgreementSummary, RobustnessSummary
+from pipeline.text.numbers import are_counted
 
 VERSION = 5
 FIGURES = ("theta_i", "theta_j", "effect", "effect_low", "effect_high", "n_informative", "statistic", "pvalue")
@@ -156,7 +157,7 @@ def _findings(config: Config, triples: Ints, sizes: Ints, family: Family, effect
     wanted = config.robustness.findings
     if wanted and max(wanted) > len(order):
         raise BadInputError(
-            f"robustness.findings names finding {max(wanted)}, but there are {len(order)} findings"
+            f"robustness.findings names finding {max(wanted)}, but there {are_counted(len(order), 'finding')}"
             f"{' on the first half of the held-out rows' if config.robustness.split else ''}."
         )
     for number in wanted:

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.images.image_set import Labels
+from pipeline.images.item_names import ItemNames
+
+NO_NAMES = ItemNames()
 
 # The name of a class may hold spaces: it goes as far as the first colon that is followed by a number.
 _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
@@ -18,34 +21,39 @@ _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
 
 @dataclass(frozen=True)
 class ImageFinder:
-    """Training images, or targets: how many there are, and their classes where these are known."""
+    """Training images, or targets: how many there are, and their classes and names where these are known."""
 
     what: Literal["training image", "target"]
     count: int
     labels: NDArray[np.int64] | None
     class_names: Sequence[str]
+    names: Sequence[str] = ()
 
     @classmethod
-    def of_train(cls, count: int, labels: Labels | None) -> ImageFinder:
-        """For `count` training images; by number only if there are no labels."""
+    def of_train(cls, count: int, labels: Labels | None, names: ItemNames = NO_NAMES) -> ImageFinder:
+        """For `count` training images; by number only if there are neither labels nor names."""
         if labels is None:
-            return cls("training image", count, None, ())
-        return cls("training image", count, labels.train_labels, labels.class_names)
+            return cls("training image", count, None, (), names.train)
+        return cls("training image", count, labels.train_labels, labels.class_names, names.train)
 
     @classmethod
-    def of_targets(cls, count: int, labels: Labels | None) -> ImageFinder:
-        """For `count` targets; by number only if there are no labels."""
+    def of_targets(cls, count: int, labels: Labels | None, names: ItemNames = NO_NAMES) -> ImageFinder:
+        """For `count` targets; by number only if there are neither labels nor names."""
         if labels is None:
-            return cls("target", count, None, ())
-        return cls("target", count, labels.target_labels, labels.class_names)
+            return cls("target", count, None, (), names.targets)
+        return cls("target", count, labels.target_labels, labels.class_names, names.targets)
 
     def find(self, text: str) -> list[int]:
         """The numbers of the images in a text such as "12", "dog:3" or, for a group, "12 17 dog:3"."""
         return [self._by_number(int(match[1])) if match[1] else self._by_class(match) for match in _matches(text)]
 
     def find_one(self, text: str) -> int:
-        """The number of the image in a text that must not name more than one."""
-        found = self.find(text)
+        """The number of the image in a text that must not name more than one; the text may be its own name.
+
+        A number is a number, whatever is called so.
+        """
+        called = [] if text.strip().isdecimal() else [k for k, name in enumerate(self.names) if name == text]
+        found = called or self.find(text)
         if len(found) != 1:
             raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found)}")
         return found[0]

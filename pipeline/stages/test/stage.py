@@ -12,6 +12,7 @@ from pipeline.stages.inputs import Data
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import STRATIFIED, check_premise, testable_pairs, tests_made
 from pipeline.summaries import TestSummary
+from pipeline.text.numbers import counted
 
 VERSION = 6
 
@@ -44,7 +45,7 @@ def run(run: Run) -> TestSummary:
     testable = testable_pairs(config, masks, data.labels)
     n_untested = len(pairs) - int(tests_made(pairs, testable).sum())
     if n_untested:
-        run.say(f"{STRATIFIED}: {n_untested:,} of {len(pairs):,} pairs are of two classes and not tested")
+        run.say(f"{STRATIFIED}: {n_untested:,} of {counted(len(pairs), 'pair')} are of two classes and not tested")
     write_design(out / "design.parquet", pairs)
     if len(data.blocks) > 1:
         _say_last_block(config, data, run.say)

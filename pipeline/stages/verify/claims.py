@@ -18,6 +18,7 @@ from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
+from pipeline.text.numbers import are_counted
 from pipeline.verified import Claim
 
 EFFECTS = ("effect", "effect_se", "effect_low", "effect_high")
@@ -65,7 +66,7 @@ def _numbers(named: tuple[int, ...], top: int, n_found: int) -> list[int]:
     if not n_found:
         return []
     if named and max(named) > n_found:
-        raise BadInputError(f"verify.findings names finding {max(named)}, but there are {n_found} findings.")
+        raise BadInputError(f"verify.findings names finding {max(named)}, but there {are_counted(n_found, 'finding')}.")
     return list(dict.fromkeys(named)) or list(range(1, min(top, n_found) + 1))
 
 

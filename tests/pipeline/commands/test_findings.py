@@ -1,13 +1,14 @@
 """`findings` and `compare`, the real commands on the embedded set."""
 
 import re
+import shlex
 import shutil
 import subprocess
 
 import pytest
 from command_here import call, ok
 from pyarrow import parquet
-from real_command import COMMAND
+from real_command import COMMAND, SMALL
 from three_methods import HARMONIC, METHODS, SETTINGS, key, longer, parsed
 
 
@@ -143,3 +144,43 @@ def test_bad_input_is_one_sentence(folder, arguments, part):
     assert done.returncode == 2
     assert part in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_on_some_targets_and_the_first_so_many(folder):
+    everything = parsed(ok(folder, "findings", *SETTINGS, "--csv", "--sort", "effect"))
+    one, two = sorted({r["target"] for r in everything}, key=int)[:2]
+    words = ("findings", *SETTINGS, "--sort", "effect")
+    on_one = parsed(ok(folder, *words, "--csv", "--target", one))
+    assert on_one == [r for r in everything if r["target"] == one] != []
+    on_both = parsed(ok(folder, *words, "--csv", "--target", two, "--target", one))
+    assert on_both == [r for r in everything if r["target"] in (one, two)]
+    first = parsed(ok(folder, *words, "--csv", "--limit", 2, "--method", "contrast", "--target", one))
+    assert first == [r for r in on_one if r["method"] == "contrast"][:2]
+    assert parsed(ok(folder, *words, "--csv", "--target", "3:0")) == on_one  # All targets are threes.
+    said = ok(folder, *words, "--method", "contrast", "--target", one, "--limit", 2)
+    n = sum(r["method"] == "contrast" for r in on_one)
+    assert f"\n{n} of them on target {one}\nthe first 2 of {n}:\n" in said
+    assert said.count("training on ") == 2
+
+
+@pytest.mark.parametrize(("target", "said"), [
+    ("9999", "--target 9999: there is no target 9999: they go from 0 to 119."),
+    ("3:99", "--target 3:99: class 3 has 12 targets, so there is no 3:99."),
+    ("bmi", "--target bmi: 'bmi' is not an image"),
+])  # fmt: skip
+def test_a_target_that_is_not_there(folder, target, said):
+    done = call(folder, "findings", *SETTINGS, "--target", target)
+    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+
+
+def test_where_nothing_was_found_the_method_that_sees_effects_is_named(small_run):
+    strict = (*SMALL, "--set", "test.alpha=0.0005")
+    command = re.search("the method contrast sees such: datamodels-inf (.*)", ok(small_run, "findings", *strict))
+    *_, told, place = (line.strip() for line in ok(small_run, "run", *strict).splitlines() if "replaces" not in line)
+    assert told.endswith(command[0]) and place.startswith("report   ")
+    ok(small_run, *shlex.split(command[1]))
+    again = ok(small_run, "findings", *shlex.split(command[1])[1:])
+    assert int(re.match(r"contrast: (\d+) of 100 pairs", again)[1]) > 0
+    assert "sees such" not in again
+    assert "sees such" not in ok(small_run, "findings", *SMALL)  # There is a finding.
+    assert "swap: 1 of 100 pairs influences its target differently" in ok(small_run, "findings", *SMALL)

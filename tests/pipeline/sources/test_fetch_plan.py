@@ -1,33 +1,13 @@
 """Only what is needed and missing is fetched; real servers."""
 
-import io
-
 import numpy as np
 from command_here import ok
+from header_only import HeaderOnly
 from released_bucket import KEYS
 
 from pipeline.config import load_config
-from pipeline.remote.objects import Identity
 from pipeline.sources.fetch_plan import Remotes, make_plan
 from pipeline.sources.madrylab import USD_PER_GB
-
-
-class HeaderOnly:
-    """A remote array of which only the header is ever asked for."""
-
-    def __init__(self, name, shape, dtype):
-        stream = io.BytesIO()
-        fields = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(stream, fields)
-        self.name, self.header = name, stream.getvalue()
-        self.size = len(self.header) + int(np.prod(shape)) * np.dtype(dtype).itemsize
-
-    def identify(self):
-        return Identity(self.size, "tag")
-
-    def stream(self, start, stop, length):
-        assert stop <= len(self.header)
-        yield self.header[start:stop]
 
 
 def test_widening_fetches_only_what_is_missing(bucket, tmp_path):

@@ -2,7 +2,9 @@
 
 import math
 
-from pipeline.text.numbers import number, p_equals, pvalue, terminal_pvalue, thousands, weights
+import pytest
+
+from pipeline.text.numbers import are_counted, counted, number, p_equals, pvalue, terminal_pvalue, thousands, weights
 
 
 def test_numbers_as_text():
@@ -24,3 +26,10 @@ def test_a_pvalue_that_underflowed_is_tiny_and_not_0():
         "<1e-300", "1e-320", "0.0123", "1", "nan",
     ]  # fmt: skip
     assert [terminal_pvalue(v, 2) for v in (0.0, 0.012345, 3.456e-12)] == ["<1e-300", "0.012", "3.5e-12"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "are 0 pairs"), (1, "is 1 pair"), (2000, "are 2,000 pairs")])
+def test_one_is_not_many(count, said):
+    assert are_counted(count, "pair") == said
+    assert counted(count, "pair") == said.partition(" ")[2]
+    assert are_counted(count, "pair", first=True) == f"{said.partition(' ')[2]} {said.partition(' ')[0]}"

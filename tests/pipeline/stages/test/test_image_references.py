@@ -3,6 +3,7 @@
 import pytest
 from named_images import TARGETS, TRAIN
 
+from pipeline.images.item_names import ItemNames
 from pipeline.stages.test.image_references import ImageFinder
 
 
@@ -52,3 +53,15 @@ def test_one_image_means_one():
     assert TRAIN.find_one("dog:1") == 5
     with pytest.raises(ValueError, match="'5 dog:1' must be one training image, but it names 2"):
         TRAIN.find_one("5 dog:1")
+
+
+def test_images_by_a_name_of_their_own():
+    names = ItemNames(targets=("bmi", "7", "blood pressure", "bmi 2", "bmi 2"))
+    finder = ImageFinder.of_targets(5, None, names)
+    assert [finder.find_one(text) for text in ("bmi", "blood pressure", "3")] == [0, 2, 3]
+    with pytest.raises(ValueError, match="there is no target 7"):  # A number, though something is called so.
+        finder.find_one("7")
+    with pytest.raises(ValueError, match="'bmi 2' must be one target, but it names 2"):
+        finder.find_one("bmi 2")
+    with pytest.raises(ValueError, match="'age' is not an image"):
+        finder.find_one("age")

@@ -1,0 +1,62 @@
+"""Where a test finds nothing, but the estimated effects say that there is something: which method would see it.
+
+`swap` and `paired` look at pairs through θ̂, and see nothing of a pair with equal weights; every row has an effect with
+a standard error all the same. Student's p-values of these effects, corrected as the tests are, say how many would be
+findings by a test of the effect itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.special import stdtr
+
+from datamodels_inf.internal.checks import Floats
+from datamodels_inf.methods import METHODS
+from datamodels_inf.prior import Prior
+from pipeline.config import Test
+from pipeline.findings import Family
+from pipeline.text.numbers import counted
+
+SEES_EFFECTS = "contrast"
+
+
+def sees_effects(test: Test) -> str | None:
+    """The method that tests the effect itself, if it was not run and is valid with these settings."""
+    valid = test.tau == 0 or not METHODS[SEES_EFFECTS].needs_tau_zero
+    return SEES_EFFECTS if valid and SEES_EFFECTS not in test.method else None
+
+
+def count_unseen(effect: Floats, error: Floats, freedom: Floats, test: Test, prior: Prior | None = None) -> int:
+    """How many effects are other than 0 by p = 2·P(T > |effect| / error), corrected as the tests are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.abs(effect) / error
+    known = np.isfinite(size) & (freedom > 0)
+    pvalue = np.where(known, 2.0 * stdtr(np.where(known, freedom, 1.0), -np.where(known, size, 0.0)), np.nan)
+    return Family(pvalue, test, prior).n_found if known.any() else 0
+
+
+def unseen_in(folder: Path, method: str, test: Test, prior: Prior | None = None) -> int:
+    """The same of the pairs that a method tested, from the folder of the test stage."""
+    from pyarrow import compute, parquet
+
+    columns = ("effect", "effect_se", "effect_df")
+    table = parquet.read_table(folder / "tests.parquet", columns=["method", *columns])
+    own = table.filter(compute.equal(table["method"], method))
+    effect, error, freedom = (own[name].to_numpy() for name in columns)
+    return count_unseen(effect, error, freedom, test, prior)
+
+
+def advice(n_unseen: int, test: Test, command: str = "") -> str:
+    """A sentence with what to type, or nothing where no other method would see more.
+
+    command: what made the run; without it, the setting is named.
+    """
+    method = sees_effects(test)
+    if method is None or not n_unseen:
+        return ""
+    differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
+    setting = f"test.method={method}"
+    typed = f"{command} --set {setting}" if command else f"--set {setting}"
+    return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such: {typed}"
