@@ -279,6 +279,12 @@ class Config(Section):
         again = self.robustness.method
         if again is not None and METHODS[again].needs_tau_zero and self.test.tau > 0:
             raise ValueError(f"robustness.method '{again}' needs test.tau = 0: its test is valid only there")
+        held = self.verify.method
+        if held is not None and self.verify.wanted and held not in self.test.method:
+            run = ", ".join(self.test.method)
+            raise ValueError(
+                f"verify.method '{held}' was not run, so it has no findings; add it to test.method ({run})"
+            )
         return self
 
 

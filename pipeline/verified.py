@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from datamodels_inf.counterfactual import Retrained, Verdict
+from pipeline.text.csv_text import Cell
 
 FILE = "verify.parquet"
 
@@ -101,7 +102,13 @@ class Verified(Claim):
 
 
 FIELDS = tuple(field.name for field in fields(Verified))
-COLUMNS = ("finding", "method", "i", "j", *FIELDS[2:])
+COLUMNS: tuple[str, ...] = ("finding", "method", "i", "j", *FIELDS[2:])
+
+
+def csv_values(row: Verified) -> list[Cell]:
+    """Its COLUMNS in a CSV file; numbers that are not known as nothing, such as those of a finding of a named pair."""
+    values = [getattr(row, name) for name in COLUMNS]
+    return [None if isinstance(value, float) and math.isnan(value) else value for value in values]
 
 
 def _inside(value: float, low: float, high: float) -> bool | None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
+from datamodels_inf.methods import METHODS
 from pipeline.section import Count, Number, Section
+
+if TYPE_CHECKING:
+    Method: TypeAlias = str
+else:
+    Method = Literal[tuple(METHODS)]
 
 
 class Verify(Section):
@@ -19,7 +25,7 @@ class Verify(Section):
     findings: tuple[Count, ...] = ()
     pair: tuple[Annotated[int | str, Field(union_mode="left_to_right")], ...] = ()
     target: Number | None = None
-    method: str | None = None
+    method: Method | None = None
     models: Annotated[int, Field(ge=4, le=10_000_000, strict=True)] = 1000
     fresh: Annotated[int, Field(ge=0, le=10_000_000, strict=True)] = 0
     seed: Number = 0

@@ -13,7 +13,7 @@ from pipeline.store.cache import Result
 from pipeline.summaries import VerifySummary, read_summary
 from pipeline.text.csv_text import csv_line
 from pipeline.training.trained_set import TrainedSet
-from pipeline.verified import COLUMNS, Tally, Verified, read_verified
+from pipeline.verified import COLUMNS, Tally, Verified, csv_values, read_verified
 
 CHOICES = ("top", "findings", "pair")
 QUESTION = (*CHOICES, "target", "models", "method", "fresh", "seed")
@@ -54,7 +54,7 @@ def verify_lines(result: Result, as_csv: bool) -> Iterator[str]:
     rows, summary = read_verified(result.folder), read_summary(result, VerifySummary)
     if as_csv:
         yield csv_line(COLUMNS)
-        yield from (csv_line(getattr(row, name) for name in COLUMNS) for row in rows)
+        yield from (csv_line(csv_values(row)) for row in rows)
     elif not rows:
         yield f"There is no finding by {summary.method}, so nothing was trained again."
     else:

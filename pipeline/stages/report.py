@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pipeline.report.evidence.influences import FoundAtlas, Names
     from pipeline.report.rows import Row
 
-VERSION = 13
+VERSION = 14
 
 
 def left_out(config: Config) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pipeline.report.sections.base import File, Section, Variables
 from pipeline.report.sentences import effect_and_interval
 from pipeline.text.csv_text import write_csv
 from pipeline.text.numbers import fixed
-from pipeline.verified import COLUMNS, Tally, Verified
+from pipeline.verified import COLUMNS, Tally, Verified, csv_values
 
 VERDICTS = {
     "confirmed": "Confirmed: the interval of the fresh models excludes zero, on the side of the estimate.",
@@ -70,7 +70,7 @@ def files(page: Page) -> Sequence[File]:
 
 def write_rows(path: Path, again: TrainedAgain) -> None:
     """One line for each claim, with the columns of `verify --csv`."""
-    write_csv(path, COLUMNS, ([getattr(row, name) for name in COLUMNS] for row in again.rows))
+    write_csv(path, COLUMNS, map(csv_values, again.rows))
 
 
 def _view(row: Verified, limit: float, page: Page) -> CaseView:

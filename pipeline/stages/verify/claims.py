@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from datamodels_inf.designs.pairs import Pairs
-from datamodels_inf.internal.checks import Ints
+from datamodels_inf.internal.checks import Ints, some_of
 from pipeline.config import Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
@@ -28,12 +28,7 @@ READ = ("i", "j", "target", "pvalue", "effect_df", *EFFECTS, *CLASSES, "members_
 
 def method_of(run: Run) -> Method:
     """Whose findings they are: `verify.method`, or the first of `test.method`."""
-    asked, there = run.config.verify.method, run.config.test.method
-    if asked is not None and asked not in there:
-        raise BadInputError(
-            f"verify.method {asked!r} was not run, so it has no findings; add it to test.method ({', '.join(there)})."
-        )
-    return asked or there[0]
+    return run.config.verify.method or run.config.test.method[0]
 
 
 def claims_of(run: Run) -> list[Claim]:
@@ -118,7 +113,10 @@ def _images(run: Run) -> tuple[Ints, Ints, int]:
     if len(left) != len(right) or len({*left, *right}) < 2 * len(left):
         raise BadInputError("verify.pair must be two different images, or groups of as many different images.")
     if target not in run.fitted.targets:
-        raise BadInputError(f'verify.target {target} has no datamodel; fit.targets = "all" makes one.')
+        raise BadInputError(
+            f"verify.target {target} has no datamodel, because fit.targets = {run.config.fit.targets!r} fits only "
+            f"{some_of(run.fitted.targets.tolist())}; say --set fit.targets=all, or name a list with it."
+        )
     return np.array(left, np.int64), np.array(right, np.int64), target
 
 

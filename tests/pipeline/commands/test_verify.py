@@ -1,6 +1,7 @@
 """`verify`: the table, its CSV, what cannot be asked, and what there is nothing to say of."""
 
 import csv
+import math
 
 import pytest
 from command_here import call, ok
@@ -102,3 +103,12 @@ def test_a_source_of_other_models_is_refused_before_anything_is_fetched(tmp_path
     assert done.returncode == 2
     assert "verify trains more models like those of the source" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_not_known_of_a_named_pair_is_an_empty_cell(tmp_path):
+    named = make_verified(0.3, finding=None, method="", effect_low_selected=math.nan, effect_high_selected=math.nan)
+    lines = lines_of(tmp_path, [named, make_verified(0.3)], as_csv=True)
+    pair, finding = csv.DictReader(lines)
+    assert (pair["effect_low_selected"], pair["effect_high_selected"], pair["inside_selected"]) == ("", "", "")
+    assert (finding["effect_low_selected"], finding["effect_high_selected"]) == ("0.1", "0.7")
+    assert "nan" not in ",".join(lines).lower()

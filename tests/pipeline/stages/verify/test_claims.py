@@ -54,7 +54,10 @@ def test_a_named_pair_has_the_effect_of_the_library_and_no_number(small_set, pai
         (["verify.pair=[3, 99]", "verify.target=1"], "there is no training image 99"),
         (["verify.pair=[3, 3]", "verify.target=1"], "two different images"),
         (["verify.pair=['3 4', '5']", "verify.target=1"], "groups of as many"),
-        (["verify.pair=[3, 9]", "verify.target=19"], "verify.target 19 has no datamodel"),
+        (
+            ["verify.pair=[3, 9]", "verify.target=19"],
+            "verify.target 19 has no datamodel, because fit.targets = 'needed' fits only 1, 2, 4, 8; say --set fit.targets=all",
+        ),
         (["verify.pair=[3, 9]", "verify.target=20"], "there is no target 20"),
     ],
 )
