@@ -35,7 +35,7 @@ def test_images_are_numbers_or_names():
     (("models=3",), "verify.models = 3: input should be greater than or equal to 4"),
     (("fresh=-1",), "verify.fresh = -1"),
     (("method=magic",), "verify.method = 'magic': input should be 'swap', "),
-    (("method=paired", "top=1"), "verify.method 'paired' was not run, so it has no findings; add it to test.method (swap)"),
+    (("method=paired", "top=1"), "'paired' was not run, so it has no findings; add it to test.method (swap)"),
     (("trials=3",), "verify.trials is not a setting"),
 ])  # fmt: skip
 def test_what_is_refused(settings, part):

@@ -56,7 +56,7 @@ def test_a_named_pair_has_the_effect_of_the_library_and_no_number(small_set, pai
         (["verify.pair=['3 4', '5']", "verify.target=1"], "groups of as many"),
         (
             ["verify.pair=[3, 9]", "verify.target=19"],
-            "verify.target 19 has no datamodel, because fit.targets = 'needed' fits only 1, 2, 4, 8; say --set fit.targets=all",
+            "19 has no datamodel, because fit.targets = 'needed' fits only 1, 2, 4, 8; say --set fit.targets=all",
         ),
         (["verify.pair=[3, 9]", "verify.target=20"], "there is no target 20"),
     ],
