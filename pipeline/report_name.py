@@ -67,6 +67,8 @@ def variation(changed: Mapping[str, Any], after: Settings) -> str:
     keys = Counter(key for section, values in after.items() if section not in ASIDE for key in values)
     words, whole = [], True
     for name, value in changed.items():
+        if (name, value) == ("source.kind", "files") and "source.folder" in changed:
+            continue  # The folder says it.
         section, _, key = name.partition(".")
         text, kept = _value_words(key if keys[key] == 1 else f"{section}-{key}", value)
         words.append(text)

@@ -24,7 +24,8 @@ def report(*overrides, config="digits"):
         (("fit.targets=[3,7]",), "digits-fit-targets-3-7"),  # [test] and [atlas] have targets too.
         (("atlas.targets=",), "digits-no-atlas-targets"),
         (("test.allow_unexchangeable=true",), "digits-allow_unexchangeable"),
-        (OWN, "digits-kind-files-folder-mine"),
+        (OWN, "digits-folder-mine"),
+        ((*OWN, "source.fit_rows="), "digits-folder-mine-no-fit_rows"),
         (("report.max_panels=3", "robustness.top=2", "verify.top=1", "train.n_models=5"), "digits"),
         (("fit.memory_gb=2", "test.chunk_pairs=10"), "digits"),
         (("report.name=x", "test.alpha=0.1"), "x"),
