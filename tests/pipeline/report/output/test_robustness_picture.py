@@ -12,7 +12,7 @@ def test_the_picture_shows_the_first_cases_only(clusters, robustness_report, tmp
     Pipeline(config, clusters / "alike" / "store", tmp_path, quiet=True).run("report")
     with (
         Image.open(robustness_report / "robustness.png") as two,
-        Image.open(tmp_path / "digits" / "robustness.png") as six,
+        Image.open(tmp_path / config.report.name / "robustness.png") as six,
     ):
         assert 1.5 < six.height / two.height < 2.2
-    assert (tmp_path / "digits" / "index.html").read_text(encoding="utf-8").count('class="lane"') == 6 * 5
+    assert (tmp_path / config.report.name / "index.html").read_text(encoding="utf-8").count('class="lane"') == 6 * 5

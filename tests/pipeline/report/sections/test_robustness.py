@@ -41,5 +41,5 @@ def test_a_report_without_findings_says_that_nothing_was_made_again(clusters, tm
     extra = ["robustness.top=2", "test.alpha=1e-200"]
     config = load_config("digits", [*settings(clusters / "alike"), *extra])
     Pipeline(config, clusters / "alike" / "store", tmp_path, quiet=True).run("report")
-    text = Page((tmp_path / "digits" / "index.html").read_text(encoding="utf-8")).text
+    text = Page((tmp_path / config.report.name / "index.html").read_text(encoding="utf-8")).text
     assert "There is no finding, so nothing was tested again." in text
