@@ -1,18 +1,19 @@
-"""The datamodels of an analysis: LASSO fits of the rows before each tested block, or weights or scores that are given."""
+"""The datamodels of an analysis: LASSO fits of the rows before each tested block, or weights or scores as given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from datamodels_inf.analysis.division import Division
+from datamodels_inf.analysis.inputs import Data
 from datamodels_inf.calibration import calibrate
 from datamodels_inf.datamodel import CodingReport, Datamodel, detect_coding
 from datamodels_inf.internal.checks import Floats, Ints
-from datamodels_inf.masks import FloatArray, PackedMasks
+from datamodels_inf.masks import FloatArray
 
 CODING_ROWS = 10_000
 CODING_TARGETS = 200
@@ -49,49 +50,36 @@ class Fitted:
         return np.asarray(order[np.searchsorted(self.targets[order], targets)])
 
 
-def fit_here(
-    masks: PackedMasks,
-    outcomes: FloatArray,
-    targets: Ints,
-    division: Division,
-    options: Mapping[str, Any],
-    advance: Advance,
-) -> Fitted:
+def fit_here(data: Data, targets: Ints, division: Division, options: Mapping[str, Any], advance: Advance) -> Fitted:
     """LASSO on the fit rows, and where every model tests, on all rows before each block."""
     from datamodels_inf.lasso.prefixes import lasso_prefixes  # Brings Numba.
     from datamodels_inf.lasso.solver import as_datamodel
 
     stop, models = division.ends[-1], []
-    prefixes = lasso_prefixes(
-        masks.rows(0, stop), outcomes[:stop, targets], division.ends, progress=advance, **options
-    )
+    outcomes = data.outcomes_of((0, stop), targets)
+    prefixes = lasso_prefixes(data.masks.rows(0, stop), outcomes, division.ends, progress=advance, **options)
     for fits, choices in prefixes:
-        models.append(as_datamodel(fits, masks.n_train))
+        models.append(as_datamodel(fits, data.masks.n_train))
         gap, at_end = np.array([fit.gap for fit in fits]), sum(choice.at_end for choice in choices)
     return Fitted(tuple(models), targets, gap, at_end)
 
 
-def use_weights(
-    weight: FloatArray, bias: Floats, targets: Ints, masks: PackedMasks, outcomes: FloatArray, fit_rows: int
-) -> Fitted:
+def use_weights(weight: FloatArray, bias: Floats, targets: Ints, data: Data, fit_rows: int) -> Fitted:
     """Weights that predict outcomes; what they multiply, 0/1 or ±1, is detected on the fit rows."""
-    rows = min(fit_rows, CODING_ROWS)
-    own, some = weight[:, targets].astype(np.float32), slice(CODING_TARGETS)
-    unknown = np.full(len(targets), np.nan)
+    rows, some = min(fit_rows, CODING_ROWS), slice(CODING_TARGETS)
+    own, unknown = weight[:, targets].astype(np.float32), np.full(len(targets), np.nan)
+    outcomes = data.outcomes_of((0, rows), targets[some])
     try:
-        report = detect_coding(own[:, some], bias[targets][some], masks[:rows], outcomes[:rows, targets[some]])
+        report = detect_coding(own[:, some], bias[targets][some], data.masks[:rows], outcomes)
     except ValueError as error:
         raise ValueError(f"`theta` does not fit these outcomes: {str(error).rstrip('.')}; {SCALE_HINT}") from error
-    model = replace(Datamodel(own, bias[targets], unknown), coding=report.coding).in_mask_coding()
+    model = Datamodel(own, bias[targets], unknown, report.coding).in_mask_coding()
     return Fitted((model,), targets, unknown, coding=report)
 
 
-def use_scores(
-    scores: FloatArray, bias: Floats, targets: Ints, masks: PackedMasks, outcomes: FloatArray, fit_rows: int
-) -> Fitted:
+def use_scores(scores: FloatArray, bias: Floats, targets: Ints, data: Data, fit_rows: int) -> Fitted:
     """Scores on any scale: each target's scale and bias by least squares on the fit rows."""
-    own = scores[:, targets]
-    found = calibrate(own, bias[targets], masks[:fit_rows], outcomes[:fit_rows, targets])
-    unknown = np.full(len(targets), np.nan)
+    own, unknown = scores[:, targets], np.full(len(targets), np.nan)
+    found = calibrate(own, bias[targets], data.masks[:fit_rows], data.outcomes_of((0, fit_rows), targets))
     model = Datamodel((own * found.scale).astype(np.float32), found.bias, unknown)
     return Fitted((model,), targets, unknown, n_constant=int(found.constant.sum()))

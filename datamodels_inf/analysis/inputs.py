@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from datamodels_inf.analysis.items import Items
 from datamodels_inf.internal.checks import as_array, check_integer, some_of
+from datamodels_inf.internal.column_names import column_names
 from datamodels_inf.masks import FloatArray, PackedMasks, count_ones
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """masks and outcomes of all models, one row each, and what is known of images and targets."""
+
+    masks: PackedMasks
+    outcomes: FloatArray
+    items: Items
+
+    @classmethod
+    def of(cls, masks: Any, outcomes: Any, *, n_train: int | None, labels: Any, names: Any, images: Any) -> Data:
+        """As `analyse` takes them; tables bring the names of their columns."""
+        packed = read_masks(masks, n_train)
+        values = read_outcomes(outcomes, packed.n_models)
+        known = (column_names(masks), column_names(outcomes)) if names is None else names
+        items = Items.of(packed.n_train, values.shape[1], labels=labels, names=known, images=images)
+        return cls(packed, values, items)
+
+    def outcomes_of(self, rows: tuple[int, int], targets: NDArray[np.int64]) -> FloatArray:
+        """(rows, targets)."""
+        return np.asarray(self.outcomes[slice(*rows)][:, targets])
 
 
 def read_masks(masks: Any, n_train: int | None = None) -> PackedMasks:
@@ -26,8 +51,8 @@ def read_masks(masks: Any, n_train: int | None = None) -> PackedMasks:
     empty = np.flatnonzero(count_ones(packed.bits) == 0)
     if empty.size:
         raise ValueError(
-            f"`masks` holds masks without any image, in row{'s' if empty.size > 1 else ''} {some_of(empty)}: were these "
-            "models trained? Leave out the rows of models that were not."
+            f"`masks` holds masks without any image, in row{'s' if empty.size > 1 else ''} {some_of(empty)}: were "
+            "these models trained? Leave out the rows of models that were not."
         )
     return packed
 

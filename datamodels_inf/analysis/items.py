@@ -1,4 +1,4 @@
-"""What is known of training images and targets beside their numbers: classes, names, pictures. All of it is optional."""
+"""What is known of training images and targets beside their numbers: classes, names, pictures; all optional."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Items:
 
     def class_of(self, part: str, index: int) -> str:
         """The class of an item; empty where it is not known."""
-        labels = self.labels[PARTS.index(part)]  # type: ignore[arg-type]
+        labels = self.labels[PARTS.index(part)]
         return "" if labels is None else self.class_names[int(labels[index])]
 
     def name_of(self, part: str, index: int) -> str:
         """Its name; empty where it has none."""
-        names = self.names[PARTS.index(part)]  # type: ignore[arg-type]
+        names = self.names[PARTS.index(part)]
         return "" if names is None else names[index]
 
     def called(self, part: str, index: int) -> str:
@@ -69,7 +69,7 @@ class Items:
         count = self.n_train if part == "train" else self.n_targets
         what = "training image" if part == "train" else "target"
         if isinstance(item, str):
-            return find_column(item, self.names[PARTS.index(part)], what)  # type: ignore[arg-type]
+            return find_column(item, self.names[PARTS.index(part)], what)
         if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)) or not 0 <= item < count:
             raise ValueError(f"there is no {what} {item!r}: they go from 0 to {count - 1}.")
         return int(item)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from datamodels_inf.analysis.division import Division, divide
-from datamodels_inf.analysis.fitting import Fitted, fit_here, use_scores, use_weights
-from datamodels_inf.analysis.inputs import read_bias, read_masks, read_outcomes, read_theta
+from datamodels_inf.analysis.division import divide
+from datamodels_inf.analysis.fitting import fit_here, use_scores, use_weights
+from datamodels_inf.analysis.inputs import Data, read_bias, read_theta
 from datamodels_inf.analysis.items import Items
 from datamodels_inf.analysis.premise import check_premise, refuse_if_untestable, testable_pairs
 from datamodels_inf.analysis.result import Analysis
 from datamodels_inf.analysis.settings import RowsUse, Settings, as_names
 from datamodels_inf.analysis.testing import as_table, draw_top, read_pairs, run_tests
+from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.findings import decide
-from datamodels_inf.internal.checks import Ints, check_integer
-from datamodels_inf.internal.column_names import column_names
+from datamodels_inf.internal.checks import Floats, Ints, check_integer
 from datamodels_inf.internal.comparison import Order
+from datamodels_inf.masks import FloatArray
 from datamodels_inf.pair_answers import PairAnswers
-
-if TYPE_CHECKING:
-    from datamodels_inf.masks import FloatArray, PackedMasks
 
 Progress: TypeAlias = Callable[[str, float], object]
 """("fit" or "test", the share of it that is done, from 0 to 1)."""
@@ -127,77 +126,97 @@ def analyse(
         outcome=outcome,
         higher_is_better=higher_is_better,
     )
-    packed = read_masks(masks, n_train)
-    y = read_outcomes(outcomes, packed.n_models)
-    known = names if names is not None else (column_names(masks), column_names(outcomes))
-    items = Items.of(packed.n_train, y.shape[1], labels=labels, names=known, images=images)
-    listed = None if pairs is None else read_pairs(pairs, items)
-    if theta is None and (calibrate or bias is not None):
-        raise ValueError("`calibrate` and `bias` are for `theta`, which is not given: the LASSO finds its own.")
-    if theta is not None and settings.progressive:
+    data = Data.of(masks, outcomes, n_train=n_train, labels=labels, names=names, images=images)
+    work = Work({**(lasso or {}), "threads": threads}, _count_threads(threads), progress)
+    listed = None if pairs is None else read_pairs(pairs, data.items)
+    weights = _read_weights(theta, bias, data, settings)
+    return _analysis(data, settings, weights, _targets(targets, data.items, listed), listed, work)
+
+
+@dataclass(frozen=True)
+class Work:
+    """lasso: options of the fit. threads: of the tests."""
+
+    lasso: Mapping[str, Any]
+    threads: int
+    progress: Progress | None
+
+    def advance(self, what: str, total: int) -> Callable[[float], object]:
+        """Takes steps that add up to `total`, and tells them as a share that grows to 1."""
+        done = 0.0
+
+        def advance(step: float) -> None:
+            nonlocal done
+            done += step
+            if self.progress is not None:
+                self.progress(what, min(1.0, done / total))
+
+        return advance
+
+
+Weights: TypeAlias = tuple[FloatArray, Floats]
+"""θ̂ as given, and its bias."""
+
+
+def _analysis(
+    data: Data, settings: Settings, weights: Weights | None, targets: Ints, listed: Pairs | None, work: Work
+) -> Analysis:
+    """The premise first, then the fit; pairs are drawn by it before any tested outcome is looked at."""
+    n_models, labels = data.masks.n_models, data.items.train_labels
+    division = divide(settings, n_models, data.masks.n_train, chosen_by_fit=listed is None)
+    tested, fit = data.masks.rows(*division.tested), data.masks.rows(0, division.fit)
+    premise = check_premise(tested, fit, labels, settings)
+    if weights is None:
+        advance = work.advance("fit", len(targets) * len(division.blocks))
+        fitted = fit_here(data, targets, division, work.lasso, advance)
+    else:
+        fitted = (use_scores if settings.calibrate else use_weights)(*weights, targets, data, division.fit)
+    pairs = draw_top(fitted, settings) if listed is None else listed
+    testable = testable_pairs(premise, labels, settings)
+    refuse_if_untestable(pairs, testable)
+    methods, asked = settings.method, (settings.tau, settings.order, settings.seed)
+    answers = PairAnswers(methods, testable, len(division.blocks), *asked, work.threads)
+    columns = run_tests(pairs, answers, data, division, fitted, work.advance("test", len(pairs)))
+    n_rows = {name: division.rows_of(name) for name in methods}
+    return Analysis(
+        data=data,
+        settings=settings,
+        division=division,
+        premise=premise,
+        fitted=fitted,
+        pairs=pairs,
+        table=decide(as_table(pairs, columns, methods, data.items), settings, n_rows=n_rows),
+        growth={name: columns[f"growth {name}"] for name in answers.growing},
+        threads=work.threads,
+        fitted_here=weights is None,
+    )
+
+
+def _read_weights(theta: ArrayLike | None, bias: ArrayLike | None, data: Data, settings: Settings) -> Weights | None:
+    if theta is None:
+        if settings.calibrate or bias is not None:
+            raise ValueError("`calibrate` and `bias` are for `theta`, which is not given: the LASSO finds its own.")
+        return None
+    if settings.progressive:
         raise ValueError(
             'rows = "progressive" fits a datamodel for each block of rows: `theta` is one, and may have seen any row.'
         )
-    division = divide(settings, packed.n_models, packed.n_train, chosen_by_fit=listed is None)
-    start, stop = division.tested
-    premise = check_premise(packed.rows(start, stop), packed.rows(0, division.fit), items.train_labels, settings)
-    wanted = _targets(targets, items, None if listed is None else np.unique(listed.target))
-    n_threads = os.cpu_count() or 1 if threads is None else check_integer("threads", threads, 1)
-    fitted = _fitted(packed, y, wanted, division, settings, theta, bias, {**(lasso or {}), "threads": threads}, progress)
-    drawn = draw_top(fitted, settings) if listed is None else listed
-    testable = testable_pairs(premise, items.train_labels, settings)
-    refuse_if_untestable(drawn, testable)
-    answers = PairAnswers(settings.method, testable, len(division.blocks), tau, order, seed, n_threads)
-    columns = run_tests(drawn, answers, packed, y, division, fitted, _shares(progress, "test", len(drawn)))
-    table = decide(
-        as_table(drawn, columns, settings.method, items),
-        settings,
-        n_rows={name: division.rows_of(name) for name in settings.method},
-    )
-    growth = {name: columns[f"growth {name}"] for name in answers.growing}
-    return Analysis(packed, y, items, settings, division, premise, fitted, drawn, table, growth, n_threads, theta is None)
+    n_targets = data.items.n_targets
+    return read_theta(theta, data.masks.n_train, n_targets), read_bias(bias, n_targets)
 
 
-def _fitted(
-    masks: PackedMasks,
-    y: FloatArray,
-    targets: Ints,
-    division: Division,
-    settings: Settings,
-    theta: ArrayLike | None,
-    bias: ArrayLike | None,
-    lasso: Mapping[str, Any],
-    progress: Progress | None,
-) -> Fitted:
-    if theta is None:
-        advance = _shares(progress, "fit", len(targets) * len(division.blocks))
-        return fit_here(masks, y, targets, division, lasso, advance)
-    weight, offset = read_theta(theta, masks.n_train, y.shape[1]), read_bias(bias, y.shape[1])
-    use = use_scores if settings.calibrate else use_weights
-    return use(weight, offset, targets, masks, y, division.fit)
-
-
-def _targets(given: Sequence[int | str] | None, items: Items, listed: Ints | None) -> Ints:
+def _targets(given: Sequence[int | str] | None, items: Items, listed: Pairs | None) -> Ints:
     """The targets that get a datamodel: those that are named, those of the pairs, or all."""
     if given is None:
-        return np.arange(items.n_targets) if listed is None else listed
+        return np.arange(items.n_targets) if listed is None else np.unique(listed.target)
     found = np.array([items.find("target", target) for target in given], np.int64)
     if not found.size or len(np.unique(found)) < found.size:
         raise ValueError("`targets` must name at least one target, and none twice.")
-    missing = [] if listed is None else np.setdiff1d(listed, found).tolist()
+    missing = [] if listed is None else np.setdiff1d(listed.target, found).tolist()
     if missing:
         raise ValueError(f"`pairs` asks for target {missing[0]}, which is not among `targets`.")
     return found
 
 
-def _shares(progress: Progress | None, what: str, total: int) -> Callable[[float], object]:
-    """Steps that add up to `total`, told as a share that grows to 1."""
-    done = 0.0
-
-    def advance(step: float) -> None:
-        nonlocal done
-        done += step
-        if progress is not None:
-            progress(what, min(1.0, done / total))
-
-    return advance
+def _count_threads(threads: int | None) -> int:
+    return os.cpu_count() or 1 if threads is None else check_integer("threads", threads, 1)

@@ -1,4 +1,4 @@
-"""How `analyse` is asked to work: names and defaults are those of the sections `[fit]` and `[test]` of a configuration."""
+"""How `analyse` is asked to work: names and defaults are those of `[fit]` and `[test]` of a configuration."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from datamodels_inf.analysis.division import Division
 from datamodels_inf.analysis.fitting import Advance, Fitted
+from datamodels_inf.analysis.inputs import Data
 from datamodels_inf.analysis.items import Items
 from datamodels_inf.analysis.settings import Settings
 from datamodels_inf.designs.pairs import Pairs, top_pairs
 from datamodels_inf.internal.checks import Ints, check_pairs
-from datamodels_inf.masks import FloatArray, PackedMasks
 from datamodels_inf.pair_answers import EFFECTS, NOTES, Columns, PairAnswers
 from datamodels_inf.targets import Target, prepare_targets
 
@@ -71,33 +71,25 @@ def _group(side: Any, items: Items) -> Ints:
     return np.array([items.find("train", member) for member in members], np.int64)
 
 
-def tested_blocks(
-    masks: PackedMasks, outcomes: FloatArray, division: Division, fitted: Fitted, targets: Ints
-) -> Iterator[tuple[Target, ...]]:
+def tested_blocks(data: Data, division: Division, fitted: Fitted, targets: Ints) -> Iterator[tuple[Target, ...]]:
     """Of each of `targets` its blocks of tested rows, each with the datamodel that may test it."""
     places = fitted.places(targets)
     blocks = [
-        prepare_targets(masks.rows(*rows), outcomes[slice(*rows)][:, targets], datamodel.subset(places))
+        prepare_targets(data.masks.rows(*rows), data.outcomes_of(rows, targets), datamodel.subset(places))
         for rows, datamodel in zip(division.blocks, fitted.datamodels, strict=True)
     ]
     return zip(*blocks, strict=True)
 
 
 def run_tests(
-    pairs: Pairs,
-    answers: PairAnswers,
-    masks: PackedMasks,
-    outcomes: FloatArray,
-    division: Division,
-    fitted: Fitted,
-    advance: Advance,
+    pairs: Pairs, answers: PairAnswers, data: Data, division: Division, fitted: Fitted, advance: Advance
 ) -> Columns:
-    """The columns of all pairs, which are sorted by target; `advance` is told of the share that each target is."""
+    """The columns of all pairs, which are sorted by target; `advance` is told how many are done, target by target."""
     columns = answers.empty(len(pairs))
     targets, first = np.unique(pairs.target, return_index=True)
     bounds = np.append(first, len(pairs))
     weights = fitted.datamodel.weight[:, fitted.places(targets)]
-    for k, blocks in enumerate(tested_blocks(masks, outcomes, division, fitted, targets)):
+    for k, blocks in enumerate(tested_blocks(data, division, fitted, targets)):
         tests = np.arange(bounds[k], bounds[k + 1])
         theta = weights[:, k].astype(np.float64)
         for name, values in answers.of_tests(pairs, tests, blocks, theta).items():

@@ -1,4 +1,4 @@
-"""Columns by name: of a table that knows its columns (a DataFrame), or by names that are given. pandas is not needed."""
+"""Columns by name: of a table that knows its columns (a DataFrame), or by names that are given; without pandas."""
 
 from __future__ import annotations
 
@@ -46,19 +46,21 @@ def find_column(name: str, names: Names, what: str = "column") -> int:
         raise ValueError(f"{name!r} is the name of {what}s {some_of(places)}; give its number.")
     if not places:
         near = get_close_matches(name, list(names), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, list(names)[:5]))}" + (
-            " and others." if len(names) > 5 else "."
+        hint = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"there are {', '.join(map(repr, list(names)[:5]))}" + (" and others." if len(names) > 5 else ".")
         )
         raise ValueError(f"there is no {what} {name!r}; {hint}")
     return places[0]
 
 
-def as_index(index: NamedIndex, names: Names) -> Index:
+def as_index(index: Any, names: Names) -> Index:
     """Numbers of columns, of numbers or names; anything else is left to the checks of numbers."""
     if isinstance(index, str):
         return find_column(index, names)
-    if isinstance(index, (int, np.integer)) or np.ndim(index) != 1:
-        return index
+    if not isinstance(index, (list, tuple, np.ndarray)) or np.ndim(index) != 1:
+        return index  # type: ignore[no-any-return]
     group = index.tolist() if isinstance(index, np.ndarray) else list(index)
     if not any(isinstance(one, str) for one in group):
         return index
