@@ -15,6 +15,7 @@ from datamodels_inf.analysis.inputs import Data
 from datamodels_inf.atlas import AtlasMaker
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.findings import MARGINAL, Family, Rule
+from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, Ints
 
 STRATIFIED = (
@@ -25,12 +26,13 @@ STRATIFIED = (
 
 @dataclass(frozen=True, eq=False)
 class InfluencesOn:
-    """Of all images on one target: estimates, standard errors, p-values, and the family that decides about findings."""
+    """Of all images on one target: estimates, standard errors, the family that decides about findings, tail."""
 
     estimate: Floats
     standard_error: Floats
     n_models: int
     family: Family
+    tail: Tail | None
 
     @property
     def pvalue(self) -> Floats:
@@ -82,5 +84,5 @@ class TestedInfluences:
         places = self.fitted.places(targets)
         datamodels = [datamodel.subset(places) for datamodel in self.fitted.datamodels]
         tile = self._maker.tile(range(len(targets)), self.data.outcomes_of(self.division.tested, targets), datamodels)
-        rows = zip(tile.estimate, tile.standard_error, tile.pvalue, strict=True)
-        return [InfluencesOn(estimate, error, tile.n, Family(p, self.rule)) for estimate, error, p in rows]
+        rows = zip(tile.estimate, tile.standard_error, tile.pvalue, tile.tails or [None] * len(targets), strict=True)
+        return [InfluencesOn(estimate, error, tile.n, Family(p, self.rule), tail) for estimate, error, p, tail in rows]

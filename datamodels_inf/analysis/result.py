@@ -43,10 +43,10 @@ FIRST = (
 class Analysis:
     """Made by `analyse`.
 
-    data: masks and outcomes of all models, and what is known of images and targets. division: which rows were fitted and which tested. premise: what the tested masks
-    say about their law. fitted: the datamodels. pairs: the design. table: by column, all tests, with what the
-    correction makes of them. growth: by method, p-values after each block of rows, where there are several.
-    fitted_here: θ̂ is a LASSO of the first rows, and was not given.
+    data: masks and outcomes of all models, and what is known of images and targets. division: which rows were fitted
+    and which tested. premise: what the tested masks say about their law. fitted: the datamodels. pairs: the design.
+    table: by column, all tests, with what the correction makes of them. growth: by method, p-values after each block of
+    rows, where there are several. fitted_here: θ̂ is a LASSO of the first rows, and was not given.
     """
 
     data: Data
@@ -101,10 +101,10 @@ class Analysis:
         known = np.isfinite(columns["standard_error"][order])
         order = np.concatenate([order[known], order[~known]])
         frame = DataFrame({name: values[order] for name, values in columns.items()})
-        for place, (name, of) in enumerate((("name", self.items.name_of), ("class", self.items.class_of)), start=1):
+        for name, of in (("class_image", self.items.class_of), ("name", self.items.name_of)):
             words = [of("train", image) for image in order.tolist()]
             if any(words):
-                frame.insert(min(place, len(frame.columns)), name, words)
+                frame.insert(1, name, words)
         return frame
 
     @cached_property
