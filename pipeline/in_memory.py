@@ -46,8 +46,8 @@ def write(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
         made = Path(beside)
         files = [path.relative_to(made) for path in write_report(made, content)]
-        for name in old:
-            (folder / name).unlink(missing_ok=True)
+        for earlier in old:
+            (folder / earlier).unlink(missing_ok=True)
         for name in files:  # The page is the last: where it stands, the report is whole.
             (folder / name).parent.mkdir(exist_ok=True)
             (made / name).replace(folder / name)

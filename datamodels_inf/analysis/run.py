@@ -101,7 +101,7 @@ def analyse(
     --------
     >>> rng = np.random.default_rng(0)
     >>> masks = rng.random((2000, 30)) < 0.5
-    >>> outcomes = masks[:, 3] - masks[:, 8] + rng.standard_normal(2000)
+    >>> outcomes = 1.0 * masks[:, 3] - masks[:, 8] + rng.standard_normal(2000)
     >>> result = analyse(masks, outcomes, method="contrast", k=2)
     >>> result.findings()[["i", "j", "finding"]].head(1).values.tolist()
     [[3, 8, True]]
