@@ -10,7 +10,9 @@ from pipeline.sources.row_split import split_rows
 
 
 @pytest.mark.parametrize("design", ("top", "paper"))
-@pytest.mark.parametrize("rows", ({}, {"fit_rows": 300}, {"held_out_rows": 100}, {"fit_rows": 300, "held_out_rows": 50}))
+@pytest.mark.parametrize(
+    "rows", ({}, {"fit_rows": 300}, {"held_out_rows": 100}, {"fit_rows": 300, "held_out_rows": 50})
+)
 def test_the_same_rows_as_a_run(design, rows):
     config = Config.model_validate({"source": rows, "test": {"design": design}})
     fit, held_out = split_rows(config, 1000, 40)

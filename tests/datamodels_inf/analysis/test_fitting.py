@@ -53,7 +53,7 @@ def test_weights_in_either_coding_give_the_same_datamodel(coding):
 
 def test_scores_on_another_scale_are_refused_or_calibrated():
     masks, outcomes = simulated()
-    with pytest.raises(ValueError, match="`theta` does not fit these outcomes: .*calibrate=True"):
+    with pytest.raises(ValueError, match=r"`theta` does not fit these outcomes: .*calibrate=True"):
         analyse(masks, outcomes, -100.0 * THETA, k=2)
     result = analyse(masks, outcomes, -100.0 * THETA, calibrate=True, k=2)
     assert np.allclose(result.fitted.datamodel.weight[[3, 8]], [[1, 1], [-1, -1]], atol=0.2)

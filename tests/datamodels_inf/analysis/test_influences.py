@@ -1,4 +1,4 @@
-"""The influences of an analysis are those of `influence` on the tested rows, corrected over the images of the target."""
+"""The influences of an analysis are those of `influence` on the tested rows, corrected over the images of a target."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Masks, outcomes and scores in all the forms that people have them in are one form afterwards; what is wrong is said."""
+"""Masks, outcomes and scores in all the forms that people have them in become one form; what is wrong is said."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,10 @@ def test_lists_of_images(lists):
 
 def test_lists_as_long_as_there_are_images_are_known_by_their_values():
     assert read_masks([[0, 1, 2], [2, 1, 0]], n_train=3).to_bool().all()
-    assert read_masks([[0, 1, 1], [1, 1, 0]], n_train=3).to_bool().tolist() == [[False, True, True], [True, True, False]]
+    assert read_masks([[0, 1, 1], [1, 1, 0]], n_train=3).to_bool().tolist() == [
+        [False, True, True],
+        [True, True, False],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -61,5 +61,5 @@ def test_bad_items(given, words):
 
 @pytest.mark.parametrize("item", (3, -1, True, 1.5, None))
 def test_items_that_are_not_there(item):
-    with pytest.raises(ValueError, match="there is no training image .*: they go from 0 to 2"):
+    with pytest.raises(ValueError, match=r"there is no training image .*: they go from 0 to 2"):
         Items.of(3, 2).find("train", item)

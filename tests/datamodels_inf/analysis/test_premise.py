@@ -25,7 +25,10 @@ def outcomes_of(masks, seed=1):
     (
         (lambda masks: np.concatenate([masks[:400], masks[:200]]), "average the outcomes of equal masks"),
         (lambda masks: np.concatenate([masks[:400], ~masks[200:400]]), "keep one model of each couple"),
-        (lambda masks: masks[:, np.arange(30) // 2 * 2], "if every mask holds so many images of each class, give `labels`"),
+        (
+            lambda masks: masks[:, np.arange(30) // 2 * 2],
+            "if every mask holds so many images of each class, give `labels`",
+        ),
     ),
 )
 def test_what_would_make_no_pvalue_valid_is_refused(change, words):
@@ -48,9 +51,10 @@ def test_stratified_masks_are_tested_within_classes():
         result.influence(0)
     with pytest.raises(ValueError, match="every pair is of two classes"):
         analyse(masks, outcomes_of(masks), labels=LABELS, pairs=[(0, 29, 0)])
-    assert "pairs across classes" in analyse(
-        masks, outcomes_of(masks), labels=LABELS, pairs=[(0, 29, 0)], allow_unexchangeable=True
-    ).warning
+    assert (
+        "pairs across classes"
+        in analyse(masks, outcomes_of(masks), labels=LABELS, pairs=[(0, 29, 0)], allow_unexchangeable=True).warning
+    )
 
 
 def test_a_drift_is_refused_only_where_the_order_is_trusted():

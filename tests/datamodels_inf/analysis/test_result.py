@@ -29,8 +29,8 @@ def test_findings_are_numbered_by_method(result):
         numbered = found[found["method"] == method]
         assert numbered["number"].tolist() == list(range(1, family.n_found + 1))
         assert numbered["pvalue"].tolist() == own["pvalue"].to_numpy()[order][: family.n_found].tolist()
-        assert result.findings(method).drop(columns="words").equals(
-            numbered.drop(columns="words").reset_index(drop=True)
+        assert (
+            result.findings(method).drop(columns="words").equals(numbered.drop(columns="words").reset_index(drop=True))
         )
     with pytest.raises(ValueError, match="`method` must be one of paired, contrast"):
         result.findings("swap")
