@@ -127,10 +127,8 @@ def _item(result: Analysis, part: str, members: tuple[int, ...], pictures: Pictu
     uri = pictures.uri(part, members[0])
     style = "height:32px;image-rendering:pixelated;vertical-align:middle;margin-right:.5em"
     picture = f'<img alt="" style="{style}" src="{uri}">' if uri else ""
-    name, label = result.items.name_of(part, members[0]), result.items.class_of(part, members[0])
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-    words = name or f"{label} {part} {members[0]}".strip()
-    return f"{picture}{escape(words)}{more}"
+    return f"{picture}{escape(result.items.called(part, members[0]))}{more}"
 
 
 def _side(result: Analysis, members: tuple[int, ...]) -> str:

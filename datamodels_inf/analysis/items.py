@@ -60,9 +60,10 @@ class Items:
         return "" if names is None else names[index]
 
     def called(self, part: str, index: int) -> str:
-        """For a sentence: "bmi", "this dog (train 12)" or "train 12"."""
-        name, label, number = self.name_of(part, index), self.class_of(part, index), f"{part} {index}"
-        return name or (f"this {label} ({number})" if label else number)
+        """For a sentence: "bmi", "this dog (train 12)", or "image 12" and "target 3"."""
+        label = self.class_of(part, index)
+        words = f"this {label} ({part} {index})" if label else f"{'image' if part == 'train' else part} {index}"
+        return self.name_of(part, index) or words
 
     def find(self, part: str, item: int | str) -> int:
         """The number of an item that is given by number or by name."""

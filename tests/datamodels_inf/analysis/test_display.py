@@ -78,4 +78,4 @@ def test_an_effect_that_is_not_known_is_said_to_be():
 def test_groups_are_told_by_their_first_member():
     result = analyse(MASKS, OUTCOMES, pairs=[([3, 4], [8, 9], 0)], method="contrast", labels=np.arange(30) // 10)
     assert "training on this 0 (train 3) and 1 more instead of this 0 (train 8) and 1 more" in in_words(result, 0)
-    assert "0 train 3 and 1 more" in Page(result._repr_html_()).text
+    assert "this 0 (train 3) and 1 more" in Page(result._repr_html_()).text

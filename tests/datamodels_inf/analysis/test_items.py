@@ -9,7 +9,7 @@ from datamodels_inf.analysis.items import Items
 def test_nothing_is_needed():
     items = Items.of(3, 2)
     assert (items.class_of("train", 1), items.name_of("target", 0), items.train_labels) == ("", "", None)
-    assert items.called("train", 1) == "train 1"
+    assert (items.called("train", 1), items.called("target", 0)) == ("image 1", "target 0")
 
 
 def test_classes_of_both_parts_share_their_numbers():
