@@ -190,3 +190,8 @@ def error_rate(test: Rule) -> str:
     correction = CORRECTIONS[test.correction]
     rate = "false discovery rate" if correction.controls == "FDR" else "family-wise error"
     return f"at a {rate} of {test.alpha:g} ({correction.title})"
+
+
+def one_of(n_found: int) -> str:
+    """What the longer interval belongs to: "one of 39 findings"."""
+    return "the only finding" if n_found == 1 else f"one of {n_found} findings"

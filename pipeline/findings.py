@@ -13,6 +13,7 @@ from datamodels_inf.findings import (
     family_size,
     finding_level,
     finding_order,
+    one_of,
 )
 from datamodels_inf.multiplicity import CORRECTIONS
 
@@ -62,8 +63,3 @@ def level_range_text(low: float, high: float) -> str:
         if ends[0] != ends[1] and digits >= len(level_text(high).partition(".")[2].rstrip(" %")):
             break
     return " % to ".join(ends) + " %"
-
-
-def one_of(n_found: int) -> str:
-    """What the longer interval belongs to: "one of 39 findings"."""
-    return "the only finding" if n_found == 1 else f"one of {n_found} findings"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from datamodels_inf.analysis.pictures import Pictures
-from datamodels_inf.findings import error_rate
+from datamodels_inf.findings import error_rate, one_of
 from datamodels_inf.methods import METHODS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SHOWN = 10  # findings of a method, in a notebook
 SHOWN_IN_TEXT = 5
 MISSES = 3  # the closest, where nothing was found
 LINE = "border-bottom:1px solid rgba(128,128,128,.35)"
-CELL = f"padding:.25em .6em;text-align:left;vertical-align:middle;{LINE}"
+CELL = f"padding:.25em .6em;text-align:left;vertical-align:middle;white-space:nowrap;{LINE}"
 
 
 def headline(result: Analysis, method: str) -> str:
@@ -53,18 +53,22 @@ def rests_on(result: Analysis) -> str:
 
 
 def in_words(result: Analysis, place: int) -> str:
-    """ "training on bmi instead of age raises the loss on target 0 by 0.31 (0.22 to 0.40)"."""
+    """ "training on bmi instead of age raises the loss on target 0 by 0.31, 95 % interval 0.22 to 0.4; 0.18 to 0.44 as
+    one of 9 findings"."""
     row = {name: values[place] for name, values in result.table.items()}
     this, that = _side(result, row["members_i"]), _side(result, row["members_j"])
     target = result.items.called("target", int(row["target"]))
-    effect, low, high = row["effect"], row["effect_low"], row["effect_high"]
+    effect = row["effect"]
     if not math.isfinite(effect):
         return f"the effect of training on {this} instead of {that} on {target} could not be estimated"
-    if effect < 0:
-        low, high = -high, -low
     verb = "raises" if effect >= 0 else "lowers"
-    change = f"by {abs(effect):.3g} ({low:.3g} to {high:.3g})"
-    return f"training on {this} instead of {that} {verb} the {result.settings.outcome} on {target} {change}"
+    what = f"training on {this} instead of {that} {verb} the {result.settings.outcome} on {target} by {abs(effect):.3g}"
+    marginal, selected = ((row[f"effect_low{kind}"], row[f"effect_high{kind}"]) for kind in ("", "_selected"))
+    words = f"{what}, 95 % interval {_change(effect, *marginal)}"
+    if not row["finding"] or selected == marginal:
+        return words
+    count = len(result.order_of(row["method"], findings=True))
+    return f"{words}; {_change(effect, *selected)} as {one_of(count)}"
 
 
 def as_text(result: Analysis) -> str:
@@ -86,7 +90,7 @@ def as_text(result: Analysis) -> str:
 def as_html(result: Analysis) -> str:
     """A small piece of HTML without scripts or links."""
     pictures = Pictures(result.items.images)
-    parts = [f'<p style="margin:.4em 0;opacity:.75">{escape(rests_on(result))}</p>']
+    parts = []
     if result.warning:
         parts.append(f"<p><b>Warning</b>: p-values may not be valid: {escape(result.warning)}</p>")
     for method in result.settings.method:
@@ -98,12 +102,14 @@ def as_html(result: Analysis) -> str:
         parts.append(_html_table(result, shown.tolist(), pictures))
         if len(found) > SHOWN:
             parts.append(f'<p style="opacity:.75">and {len(found) - SHOWN:,} more: <code>.findings()</code></p>')
-    return f'<div style="max-width:62em">{"".join(parts)}</div>'
+    parts.append(f'<p style="margin:.8em 0 .4em;opacity:.75">{escape(rests_on(result))}</p>')
+    return f'<div style="max-width:70em;overflow-x:auto">{"".join(parts)}</div>'
 
 
 def _html_table(result: Analysis, places: list[int], pictures: Pictures) -> str:
     unit = escape(result.settings.outcome)
-    names = ("training on", "instead of", "for the target", f"changes its {unit} by", "95 % interval", "p", "adjusted")
+    effect = f"changes its {unit} by", "95 % interval", "as a finding"
+    names = ("training on", "instead of", "for the target", *effect, "p", "adjusted p")
     head = "".join(f'<th style="{CELL}">{name}</th>' for name in names)
     body = "".join(f"<tr>{_html_row(result, place, pictures)}</tr>" for place in places)
     return f'<table style="border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -115,7 +121,8 @@ def _html_row(result: Analysis, place: int, pictures: Pictures) -> str:
         *(_item(result, "train", row[f"members_{side}"], pictures) for side in "ij"),
         _item(result, "target", (int(row["target"]),), pictures),
         "not known" if math.isnan(row["effect"]) else f"{row['effect']:+.3g}",
-        f"{row['effect_low']:.3g} to {row['effect_high']:.3g}",
+        _interval(row["effect_low"], row["effect_high"]),
+        _interval(row["effect_low_selected"], row["effect_high_selected"]),
         f"{row['pvalue']:.2g}",
         f"{row['pvalue_adjusted']:.2g}",
     ]
@@ -128,7 +135,16 @@ def _item(result: Analysis, part: str, members: tuple[int, ...], pictures: Pictu
     style = "height:32px;image-rendering:pixelated;vertical-align:middle;margin-right:.5em"
     picture = f'<img alt="" style="{style}" src="{uri}">' if uri else ""
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-    return f"{picture}{escape(result.items.called(part, members[0]))}{more}"
+    return f"{picture}{escape(result.items.called(part, members[0], ''))}{more}"
+
+
+def _change(effect: float, low: float, high: float) -> str:
+    """An interval in the direction of the verb."""
+    return _interval(low, high) if effect >= 0 else _interval(-high, -low)
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if math.isnan(low) else f"{low:.3g} to {high:.3g}"
 
 
 def _side(result: Analysis, members: tuple[int, ...]) -> str:

@@ -59,10 +59,10 @@ class Items:
         names = self.names[PARTS.index(part)]
         return "" if names is None else names[index]
 
-    def called(self, part: str, index: int) -> str:
+    def called(self, part: str, index: int, article: str = "this ") -> str:
         """For a sentence: "bmi", "this dog (train 12)", or "image 12" and "target 3"."""
         label = self.class_of(part, index)
-        words = f"this {label} ({part} {index})" if label else f"{'image' if part == 'train' else part} {index}"
+        words = f"{article}{label} ({part} {index})" if label else f"{'image' if part == 'train' else part} {index}"
         return self.name_of(part, index) or words
 
     def find(self, part: str, item: int | str) -> int:

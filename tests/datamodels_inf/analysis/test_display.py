@@ -27,6 +27,11 @@ def test_the_headline_names_level_and_family():
     page = Page(result._repr_html_())
     assert [len(rows) - 1 for _, rows in page.tables] == [SHOWN, min(SHOWN, len(result.findings("paired")))]
     assert f"and {found - SHOWN} more" in page.text
+    first, row = page.tables[0][1][1], result.findings("contrast").iloc[0]
+    assert first[3] == f"{row['effect']:+.3g}"
+    assert first[4:6] == [
+        f"{row[f'effect_low{kind}']:.3g} to {row[f'effect_high{kind}']:.3g}" for kind in ("", "_selected")
+    ]
 
 
 def test_one_test_is_its_own_family():
@@ -78,4 +83,4 @@ def test_an_effect_that_is_not_known_is_said_to_be():
 def test_groups_are_told_by_their_first_member():
     result = analyse(MASKS, OUTCOMES, pairs=[([3, 4], [8, 9], 0)], method="contrast", labels=np.arange(30) // 10)
     assert "training on this 0 (train 3) and 1 more instead of this 0 (train 8) and 1 more" in in_words(result, 0)
-    assert "this 0 (train 3) and 1 more" in Page(result._repr_html_()).text
+    assert "0 (train 3) and 1 more" in Page(result._repr_html_()).text

@@ -48,7 +48,11 @@ def test_words_say_who_what_and_how_much(result):
     verb = "raises" if first["effect"] > 0 else "lowers"
     assert first["words"].startswith(
         f"training on {first['name_i']} instead of {first['name_j']} {verb} the loss on {first['name_target']} by "
-        f"{abs(first['effect']):.3g} ("
+        f"{abs(first['effect']):.3g}, 95 % interval "
+    )
+    ends = sorted(abs(first[f"effect_{end}_selected"]) for end in ("low", "high"))
+    assert first["words"].endswith(
+        f"; {ends[0]:.3g} to {ends[1]:.3g} as one of {len(result.findings('contrast'))} findings"
     )
 
 
