@@ -67,7 +67,8 @@ def fit_here(data: Data, targets: Ints, division: Division, options: Mapping[str
 def use_weights(weight: FloatArray, bias: Floats, targets: Ints, data: Data, fit_rows: int) -> Fitted:
     """Weights that predict outcomes; what they multiply, 0/1 or ±1, is detected on the fit rows."""
     rows, some = min(fit_rows, CODING_ROWS), slice(CODING_TARGETS)
-    own, unknown = weight[:, targets].astype(np.float32), np.full(len(targets), np.nan)
+    with np.errstate(over="ignore"):  # Infinity is refused below.
+        own, unknown = weight[:, targets].astype(np.float32), np.full(len(targets), np.nan)
     outcomes = data.outcomes_of((0, rows), targets[some])
     try:
         report = detect_coding(own[:, some], bias[targets][some], data.masks[:rows], outcomes)

@@ -14,6 +14,8 @@ from datamodels_inf.internal.checks import as_array, check_integer, some_of
 from datamodels_inf.internal.column_names import column_names
 from datamodels_inf.masks import FloatArray, PackedMasks, count_ones
 
+LARGEST = 1e150
+
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -38,7 +40,7 @@ class Data:
 
 
 def read_masks(masks: Any, n_train: int | None = None) -> PackedMasks:
-    """Bool, the numbers 0 and 1, `PackedMasks`, a DataFrame of these, or a list of index arrays with `n_train`.
+    """Bool, the numbers 0 and 1, `PackedMasks`, a DataFrame or sparse matrix, or a list of index arrays with `n_train`.
 
     A list holds of each model the numbers of the images that it was trained on:
 
@@ -61,7 +63,7 @@ def _packed(masks: Any, n_train: int | None) -> PackedMasks:
     if n_train is not None and _is_lists(masks, n_train):
         return _of_lists(masks, check_integer("n_train", n_train, 1))
     try:
-        array = as_array("masks", masks)
+        array = as_array("masks", masks.toarray() if hasattr(masks, "toarray") else masks)
     except ValueError as error:
         hint = "" if n_train is not None else "; lists of the images that each model saw need `n_train`"
         raise ValueError(f"{str(error).rstrip('.')}: bool, 0 and 1, or PackedMasks{hint}.") from error
@@ -122,6 +124,8 @@ def read_outcomes(outcomes: Any, n_models: int) -> FloatArray:
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if wrong.size:
         raise ValueError(f"`outcomes` must be finite, but rows {some_of(wrong)} are not; mend or leave out these rows.")
+    if float(np.abs(values.astype(np.float64)).max()) > LARGEST:
+        raise ValueError(f"`outcomes` must not be larger than {LARGEST:g}: their squares overflow; divide them.")
     return values
 
 
@@ -141,6 +145,8 @@ def read_theta(theta: Any, n_train: int, n_targets: int) -> FloatArray:
             f"`theta` must have shape ({n_train}, {n_targets}), one row a training image and one column a target, but "
             f"it is {array.shape}."
         )
+    if not np.isfinite(values).all():
+        raise ValueError("`theta` must be finite, but it holds NaN or infinity.")
     return values
 
 

@@ -108,6 +108,8 @@ def _labels(part: Part, given: Any, count: int) -> NDArray[Any] | None:
         )
     if array.dtype.kind in "iub":
         return array.astype(np.int64)
+    if any(label is None or label != label for label in array.tolist()):
+        raise ValueError(f"`labels` of the {_words(part)} must be known of all of them, but one is None or NaN.")
     return np.array([str(label) for label in array.tolist()])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.analysis.inputs import Data, read_bias, read_masks, read_outcomes, read_theta
@@ -20,6 +21,7 @@ LISTS = [np.flatnonzero(row) for row in MASKS]
         MASKS.tolist(),
         PackedMasks.from_bool(MASKS),
         pd.DataFrame(MASKS),
+        csr_matrix(MASKS),
     ),
 )
 def test_masks_of_any_form(masks):
@@ -74,6 +76,7 @@ def test_outcomes_keep_their_type_and_get_two_dimensions():
         (np.ones((3, 0)), "n_targets"),
         ([1.0, np.nan, 2.0], "rows 1 are not; mend or leave out these rows"),
         (["a", "b", "c"], "real numbers"),
+        ([1.0, 1e200, 2.0], "must not be larger than 1e\\+150"),
     ),
 )
 def test_bad_outcomes(outcomes, words):
@@ -89,6 +92,8 @@ def test_theta_is_turned_only_where_one_way_fits():
     assert (read_theta(square, 4, 4) == square).all()
     with pytest.raises(ValueError, match="\\(5, 2\\), one row a training image and one column a target"):
         read_theta(theta, 5, 2)
+    with pytest.raises(ValueError, match="`theta` must be finite"):
+        read_theta(np.where(theta == 3, np.nan, theta), 4, 2)
 
 
 def test_bias_is_one_a_target():

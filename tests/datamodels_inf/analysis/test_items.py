@@ -48,6 +48,7 @@ def test_pictures_become_bytes():
     (
         ({"labels": [1, 2]}, "`labels` of the training images must be 3"),
         ({"labels": (None, [0.5, 1.0])}, "`labels` of the targets must be 2"),
+        ({"labels": ["a", None, "b"]}, "must be known of all of them"),
         ({"names": ["a", "b"]}, "`names` of the training images must be 3 texts, but there are 2"),
         ({"names": {"test": ["a"]}}, 'the keys "train" and "targets"'),
         ({"images": np.zeros((3, 4), np.uint8)}, "`images` of the training images must have shape"),
