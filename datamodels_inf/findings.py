@@ -185,11 +185,15 @@ def decide(
     }
 
 
-def error_rate(test: Rule) -> str:
-    """What is promised of findings: "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"."""
+def error_rate(test: Rule, n_tests: int | None = None) -> str:
+    """What is promised of findings: "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 2 tests)".
+
+    n_tests: the size of the family, where the sentence does not name it.
+    """
     correction = CORRECTIONS[test.correction]
     rate = "false discovery rate" if correction.controls == "FDR" else "family-wise error"
-    return f"at a {rate} of {test.alpha:g} ({correction.title})"
+    over = "" if n_tests is None else f" over {n_tests:,} test{'' if n_tests == 1 else 's'}"
+    return f"at a {rate} of {test.alpha:g} ({correction.title}{over})"
 
 
 def one_of(n_found: int) -> str:

@@ -33,8 +33,7 @@ def headline(result: Analysis, method: str) -> str:
     pairs = "pair" if tested == 1 else "pairs"
     what = f"{found:,} of {tested:,} {pairs} {'influences its' if found == 1 else 'influence their'} target differently"
     beyond = f" by more than τ = {result.settings.tau:g}" if result.settings.tau > 0 else ""
-    family = "its one test" if tested == 1 else f"its {tested:,} tests"
-    return f"{what}{beyond}: {METHODS[method].title}, {error_rate(result.settings)} over {family}"
+    return f"{what}{beyond}: {METHODS[method].title}, {error_rate(result.settings, tested)}"
 
 
 def rests_on(result: Analysis) -> str:

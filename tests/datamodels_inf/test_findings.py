@@ -65,4 +65,7 @@ def test_weights_of_a_prior_are_those_of_its_tests():
     ),
 )
 def test_what_is_promised(correction, words):
-    assert error_rate(SimpleNamespace(alpha=0.1, correction=correction)) == words
+    rule = SimpleNamespace(alpha=0.1, correction=correction)
+    assert error_rate(rule) == words
+    assert error_rate(rule, 2000) == words.replace(")", " over 2,000 tests)")
+    assert error_rate(rule, 1) == words.replace(")", " over 1 test)")

@@ -20,7 +20,7 @@ def test_the_headline_names_level_and_family():
     assert found > SHOWN
     words = headline(result, "contrast")
     assert words.startswith(f"{found} of {n} pairs influence their target differently: the contrast, by signed ranks, ")
-    assert words.endswith(f"at a false discovery rate of 0.1 (Benjamini–Hochberg) over its {n} tests")
+    assert words.endswith(f"at a false discovery rate of 0.1 (Benjamini–Hochberg over {n} tests)")
     for shown in (repr(result), Page(result._repr_html_()).text):
         assert words in shown and headline(result, "paired") in shown
         assert "others test; 30 training images, 2 targets; masks: fixed-size, share 0.5; median R²" in shown
@@ -37,7 +37,9 @@ def test_the_headline_names_level_and_family():
 def test_one_test_is_its_own_family():
     result = analyse(MASKS, OUTCOMES, pairs=[(3, 8, 0)], method="contrast", correction="holm")
     words = "1 of 1 pair influences its target differently"
-    assert headline(result, "contrast").startswith(words) and headline(result, "contrast").endswith("over its one test")
+    assert headline(result, "contrast").startswith(words) and headline(result, "contrast").endswith(
+        "(Holm over 1 test)"
+    )
     assert "family-wise error of 0.2" in repr(result)
     beyond = analyse(MASKS, OUTCOMES, pairs=[(3, 8, 0)], tau=0.1)
     assert "target differently by more than τ = 0.1" in repr(beyond)
