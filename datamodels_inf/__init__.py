@@ -1,7 +1,7 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?
 
 `fit_lasso`, `fit_lasso_prefixes` and `lasso_path` are here too; they are imported when they are first asked for, since
-they bring Numba.
+they bring Numba; `analyse` and what it gives, `Analysis`, too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -34,22 +34,32 @@ from datamodels_inf.targets import Target, prepare_targets
 from datamodels_inf.tau_x import tau_x_gaussian
 
 if TYPE_CHECKING:
+    from datamodels_inf.analysis.result import Analysis
+    from datamodels_inf.analysis.run import analyse
     from datamodels_inf.lasso.prefixes import fit_lasso, fit_lasso_prefixes
     from datamodels_inf.lasso.solver import lasso_path
 
-LATE = ("fit_lasso", "fit_lasso_prefixes", "lasso_path")
+LATE = {
+    "Analysis": "datamodels_inf.analysis.result",
+    "analyse": "datamodels_inf.analysis.run",
+    "fit_lasso": "datamodels_inf.lasso.prefixes",
+    "fit_lasso_prefixes": "datamodels_inf.lasso.prefixes",
+    "lasso_path": "datamodels_inf.lasso.solver",
+}
+"""What is imported when it is first asked for, and where it is."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
-        from datamodels_inf.lasso import prefixes, solver
+        from importlib import import_module
 
-        return getattr(solver if name == "lasso_path" else prefixes, name)
+        return getattr(import_module(LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
     "AbsoluteResidual",
+    "Analysis",
     "AtlasTile",
     "Contrast",
     "ContrastResults",
@@ -70,6 +80,7 @@ __all__ = [
     "Target",
     "ToTrain",
     "adjust_pvalues",
+    "analyse",
     "check_exchangeable",
     "contrast",
     "contrast_many",

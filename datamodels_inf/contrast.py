@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from datamodels_inf.internal.checks import Floats, Index, Ints, check_fraction, check_integer, check_pair, check_pairs
+from datamodels_inf.internal.checks import Floats, Ints, check_fraction, check_integer, check_pair, check_pairs
+from datamodels_inf.internal.column_names import NamedIndex, Names, as_index, as_pairs, names_of
 from datamodels_inf.internal.column_words import Words, column_words, in_chunks, is_masks, used_columns
 from datamodels_inf.internal.comparison import Sample
 from datamodels_inf.masks import PackedMasks
@@ -107,16 +108,18 @@ class ContrastResults:
 def contrast(
     x: ArrayLike | PackedMasks,
     y: ArrayLike,
-    i: Index,
-    j: Index,
+    i: NamedIndex,
+    j: NamedIndex,
     *,
     theta: ArrayLike,
     bias: float = 0.0,
     confidence: float = 0.95,
+    names: Names = None,
 ) -> Contrast:
     """Estimate and test how much the response changes when `i` is in and `j` is out, against the reverse.
 
-    `x` holds 0/1 masks; `theta` and `bias` come from other rows. Swapping `i` and `j` negates the effect.
+    `x` holds 0/1 masks; `theta` and `bias` come from other rows. Swapping `i` and `j` negates the effect. i, j: by
+    number, or by name where `x` is a DataFrame or `names` are given, as in `swap_test`.
 
     Examples
     --------
@@ -129,7 +132,8 @@ def contrast(
     True
     """
     sample = mask_sample(x, y)
-    pair = check_pair(i, j, sample.d)
+    known = names_of(x, names, sample.d)
+    pair = check_pair(as_index(i, known), as_index(j, known), sample.d)
     return contrast_results(*_predicted(sample, theta, bias), pair, confidence, 1)[0]
 
 
@@ -142,13 +146,14 @@ def contrast_many(
     bias: float = 0.0,
     confidence: float = 0.95,
     threads: int = 1,
+    names: Names = None,
 ) -> ContrastResults:
     """`contrast` for every row of `pairs`, (P, 2) or (P, 2, g); the predictions are made and sorted once for all.
 
     Compiled, O(n) per pair. Entry p equals `contrast` on that pair, for any number of threads.
     """
     sample = mask_sample(x, y)
-    checked = check_pairs(pairs, sample.d)
+    checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)
     return contrast_results(*_predicted(sample, theta, bias), checked, confidence, threads)
 
 

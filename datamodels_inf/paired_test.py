@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from datamodels_inf.internal.checks import (
     Floats,
-    Index,
     Ints,
     Rng,
     check_choice,
@@ -23,6 +22,7 @@ from datamodels_inf.internal.checks import (
     check_pairs,
     seed_of,
 )
+from datamodels_inf.internal.column_names import NamedIndex, Names, as_index, as_pairs, names_of
 from datamodels_inf.internal.column_words import in_chunks
 from datamodels_inf.internal.comparison import Comparison, Counts, Sample, Score
 from datamodels_inf.masks import PackedMasks
@@ -37,14 +37,15 @@ PairedPvalue: TypeAlias = Literal["exact", "hoeffding", "signed-rank"]
 def paired_swap_test(
     x: ArrayLike | PackedMasks,
     y: ArrayLike,
-    i: Index,
-    j: Index,
+    i: NamedIndex,
+    j: NamedIndex,
     *,
     score: Score,
     tau: float = 0.0,
     tau_x: float | None = None,
     pvalue: PairedPvalue = "exact",
     rng: Rng = None,
+    names: Names = None,
 ) -> SwapTestResult:
     """Test H0: E[d_TV(p(Y|X), p(Y|X_swap(i,j)))] ≤ τ by comparing each sample with its own swap.
 
@@ -52,7 +53,7 @@ def paired_swap_test(
 
     Parameters
     ----------
-    x, y, i, j, score, tau, tau_x, rng : as in `swap_test`.
+    x, y, i, j, score, tau, tau_x, rng, names : as in `swap_test`.
     pvalue :
         "exact": for τ′ = 0 the binomial test of the signs of the informative D ≠ 0; for τ′ > 0 the tail of
         Bin(n, ½ + τ′/2) after a seeded coin for each tie.
@@ -74,7 +75,8 @@ def paired_swap_test(
     False
     """
     sample = Sample.of(x, y)
-    pair = check_pair(i, j, sample.d)
+    known = names_of(x, names, sample.d)
+    pair = check_pair(as_index(i, known), as_index(j, known), sample.d)
     shift = half_shift(tau, allowed_shift(sample.x, pair, tau_x), pvalue)
     comparison = Comparison(sample, score)
     seed = seed_of(rng)
@@ -93,10 +95,11 @@ def paired_swap_test_many(
     pvalue: PairedPvalue = "exact",
     rng: Rng = None,
     threads: int = 1,
+    names: Names = None,
 ) -> SwapTestResults:
     """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`."""
     sample = Sample.of(x, y)
-    checked = check_pairs(pairs, sample.d)
+    checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)
     shift = half_shift(tau, allowed_shift(sample.x, checked, tau_x), pvalue)
     comparison = Comparison(sample, score)
     seed = seed_of(rng)

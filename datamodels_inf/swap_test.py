@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from datamodels_inf.internal.checks import (
-    Index,
     Rng,
     check_choice,
     check_nonnegative,
@@ -15,6 +14,7 @@ from datamodels_inf.internal.checks import (
     check_pairs,
     seed_of,
 )
+from datamodels_inf.internal.column_names import NamedIndex, Names, as_index, as_pairs, names_of
 from datamodels_inf.internal.comparison import Comparison, Counts, Order, Sample, Score, halves
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue, hoeffding_pvalue
@@ -27,8 +27,8 @@ SwapPvalue: TypeAlias = Literal["hoeffding", "exact"]
 def swap_test(
     x: ArrayLike | PackedMasks,
     y: ArrayLike,
-    i: Index,
-    j: Index,
+    i: NamedIndex,
+    j: NamedIndex,
     *,
     score: Score,
     tau: float = 0.0,
@@ -36,6 +36,7 @@ def swap_test(
     pvalue: SwapPvalue = "hoeffding",
     order: Order = "permuted",
     rng: Rng = None,
+    names: Names = None,
 ) -> SwapTestResult:
     """Test whether features `i` and `j` have a symmetric influence on the response (Mehrabi & Rossi 2023, Algorithm 1).
 
@@ -52,7 +53,8 @@ def swap_test(
     ----------
     x, y : (n, d) features, dense or `PackedMasks`, and (n,) responses, rows independent. One row is left over if n is
         odd.
-    i, j : two columns, or two disjoint groups of columns of equal size that are swapped one by one.
+    i, j : two columns, or two disjoint groups of columns of equal size that are swapped one by one; by number, or by
+        name where `x` is a DataFrame or `names` are given.
     score : T(x, y) → (n,), any callable that was not fitted on these rows. The scores of `datamodels_inf.scores` are
         updated in O(n) and never copy `x`; any other callable is called on a copy in which the columns are swapped.
     tau : the closeness τ that H0 allows.
@@ -63,6 +65,7 @@ def swap_test(
     order : "permuted": the rows are permuted by the seed before they are halved; "given", as the paper has it, takes
         them as they are, and needs that nothing drifts along the rows (the noise, the size of the masks).
     rng : seed or generator of the coins and the permutation. None is the seed 0.
+    names : of the columns of `x`, in their order; those of a DataFrame by default.
 
     Examples
     --------
@@ -78,7 +81,8 @@ def swap_test(
     False
     """
     sample = Sample.of(x, y)
-    pair = check_pair(i, j, sample.d)
+    known = names_of(x, names, sample.d)
+    pair = check_pair(as_index(i, known), as_index(j, known), sample.d)
     shift, seed = allowed_shift(sample.x, pair, tau_x), seed_of(rng)
     counts = Comparison(sample, score, halves=halves(len(sample.y), order, seed)).count(pair, seed)
     return swap_results(counts, tau, shift, pvalue)[0]
@@ -96,6 +100,7 @@ def swap_test_many(
     order: Order = "permuted",
     rng: Rng = None,
     threads: int = 1,
+    names: Names = None,
 ) -> SwapTestResults:
     """`swap_test` for every row of `pairs`, an int array (P, 2), or (P, 2, g) for groups of g, against one score.
 
@@ -103,7 +108,7 @@ def swap_test_many(
     same seed, for any number of threads.
     """
     sample = Sample.of(x, y)
-    checked = check_pairs(pairs, sample.d)
+    checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)
     shift, seed = allowed_shift(sample.x, checked, tau_x), seed_of(rng)
     counts = Comparison(sample, score, halves=halves(len(sample.y), order, seed)).count_many(checked, seed, threads)
     return swap_results(counts, tau, shift, pvalue)

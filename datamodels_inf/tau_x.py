@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from datamodels_inf.internal.checks import Index, Ints, as_array, check_nonnegative, check_pair, check_vector
+from datamodels_inf.internal.checks import Ints, as_array, check_nonnegative, check_pair, check_vector
+from datamodels_inf.internal.column_names import NamedIndex, Names, as_index, names_of
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.pvalues import binomial_pvalue
 from datamodels_inf.scores import Features
@@ -18,8 +19,10 @@ MARGINALS = 1e-6
 QUANTILES = 15
 
 
-def tau_x_gaussian(mean: ArrayLike, cov: ArrayLike, i: Index, j: Index) -> float:
+def tau_x_gaussian(mean: ArrayLike, cov: ArrayLike, i: NamedIndex, j: NamedIndex, *, names: Names = None) -> float:
     """τ_X = ½·[tr(−I + PΣ⁻¹PΣ) + (μ − Pμ)ᵀΣ⁻¹(μ − Pμ)]^{1/2} for X ~ N(μ, Σ), P the permutation that swaps i and j.
+
+    i, j: by number, or by name where `cov` is a DataFrame or `names` are given, as in `swap_test`.
 
     >>> tau_x_gaussian([0.0, 0.0, 1.0], np.eye(3), 0, 1)
     0.0
@@ -34,7 +37,8 @@ def tau_x_gaussian(mean: ArrayLike, cov: ArrayLike, i: Index, j: Index) -> float
         or np.linalg.eigvalsh(sigma)[0] <= 0.0
     ):
         raise ValueError("`cov` must be symmetric and positive definite.")
-    pair = check_pair(i, j, mu.size)[0]
+    known = names_of(cov, names, mu.size)
+    pair = check_pair(as_index(i, known), as_index(j, known), mu.size)[0]
     order = np.arange(mu.size)
     order[pair[0]], order[pair[1]] = pair[1], pair[0]
     trace = np.trace(np.linalg.solve(sigma[np.ix_(order, order)], sigma)) - mu.size

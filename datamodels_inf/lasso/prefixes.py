@@ -8,11 +8,12 @@ matrix of more rows is the sum of those of the blocks, so no row is counted twic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.lasso.solver import Fit, Lasso, Margins, Masks, as_datamodel, count_validation_rows
-from datamodels_inf.lasso.walk import Progress
+from datamodels_inf.lasso.walk import Choice, Progress
 from datamodels_inf.masks import PackedMasks
 
 
@@ -81,6 +82,28 @@ def fit_lasso_prefixes(
 
     The others are those of `fit_lasso`.
     """
+    options = {
+        "n_lambdas": n_lambdas,
+        "lambda_ratio": lambda_ratio,
+        "patience": patience,
+        "tolerance": tolerance,
+        "memory_gb": memory_gb,
+        "threads": threads,
+    }
+    prefixes = lasso_prefixes(masks, margins, ends, validation_rows=validation_rows, progress=progress, **options)
+    return [as_datamodel(fits, int(masks.shape[1])) for fits, _ in prefixes]
+
+
+def lasso_prefixes(
+    masks: Masks,
+    margins: Margins,
+    ends: Sequence[int],
+    *,
+    validation_rows: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Iterator[tuple[list[Fit], list[Choice]]]:
+    """Of each prefix (fits, how λ was chosen), in the order of the targets; for the parameters see above."""
     packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
     if len(margins) != packed.n_models:
         raise ValueError(
@@ -88,22 +111,11 @@ def fit_lasso_prefixes(
         )
     if len(ends) == 0 or not 0 < ends[-1] <= packed.n_models:
         raise ValueError(f"`ends` must rise to at most {packed.n_models}, the number of rows, but it is {list(ends)}.")
-    lasso = Lasso(
-        packed.rows(0, ends[-1]),
-        ends=ends,
-        validation_rows=count_validation_rows(ends[0], validation_rows),
-        n_lambdas=n_lambdas,
-        lambda_ratio=lambda_ratio,
-        patience=patience,
-        tolerance=tolerance,
-        memory_gb=memory_gb,
-        threads=threads,
-    )
+    n_validation = count_validation_rows(ends[0], validation_rows)
+    lasso = Lasso(packed.rows(0, ends[-1]), ends=ends, validation_rows=n_validation, **options)
     half = None if progress is None else lambda step: progress(0.5 * step)
-    datamodels: list[Datamodel] = []
     fits: list[Fit] | None = None
     for k, end in enumerate(lasso.ends):
         choices = lasso.choose(margins[:end], half, prefix=k, before=fits)
         fits = lasso.refit(margins[:end], [choice.best for choice in choices], half, prefix=k)
-        datamodels.append(as_datamodel(fits, packed.n_train))
-    return datamodels
+        yield fits, choices

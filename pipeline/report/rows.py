@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.shape import Shape
@@ -152,6 +153,13 @@ class Group:
     def drawn(self, max_panels: int) -> tuple[Numbered, ...]:
         """What gets a panel on the page: the first findings, or else the closest misses."""
         return self.findings[:max_panels] if self.findings else self.misses
+
+
+def rows_of(table: Mapping[str, NDArray[Any]]) -> list[Row]:
+    """The rows of a table of tests, with what the correction made of them (`datamodels_inf.findings.decide`)."""
+    names = [name for name in COLUMNS if name in table]
+    columns = (table[name].tolist() for name in names)
+    return [Row(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
 
 
 def groups_of(rows: Sequence[Row]) -> list[Group]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from datamodels_inf.findings import decide
 from datamodels_inf.internal.checks import Floats
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config, to_toml
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         DatamodelQuality,
         Expectation,
         Growth,
-        Influences,
         Robustness,
     )
     from pipeline.report.evidence.curves import HeldOut
@@ -147,36 +147,25 @@ def _family(config: Config, pvalue: Floats, expectation: Expectation | None) -> 
 
 
 def _rows(config: Config, path: Path, n_rows: Mapping[str, int], expectations: Mapping[str, Expectation]) -> list[Row]:
-    """The table of the test stage, with adjusted p-values and the findings' longer intervals, each method a family.
-
-    n_rows: by method, the models that tested each pair.
-    """
+    """The table of the test stage, decided; n_rows: by method, the models that tested each pair."""
     from pyarrow import parquet
 
-    from pipeline.report.rows import COLUMNS, Row
+    from pipeline.report.rows import rows_of
 
-    table = parquet.read_table(path).to_pydict()
-    methods, p = np.array(table["method"]), np.array(table["pvalue"])
-    effects = [np.array(table[name]) for name in ("effect", "effect_se", "effect_df")]
-    found, (adjusted, low, high) = np.zeros(len(p), np.bool_), np.full((3, len(p)), np.nan)
-    tested, weight = np.zeros(len(p), np.int64), np.ones(len(p))
-    for method in config.test.method:
-        own = np.flatnonzero(methods == method)
-        family = _family(config, p[own], expectations.get(method))
-        tested[own] = np.where(np.isnan(p[own]), 0, n_rows[method])
-        adjusted[own], found[own] = family.adjusted, family.found
-        tests = np.flatnonzero(family.found)
-        chosen = own[tests]
-        low[chosen], high[chosen] = family.selected_intervals(tests, *(values[chosen] for values in effects))
-        if family.prior is not None:
-            weight[own] = family.prior.weight
-    table |= {"effect_low_selected": low.tolist(), "effect_high_selected": high.tolist()}
-    table |= {"pvalue_adjusted": adjusted.tolist(), "finding": found.tolist(), "weight": weight.tolist()}
-    table["n_rows"] = tested.tolist()
-    for name in {"members_i", "members_j"} & table.keys():
-        table[name] = [tuple(members) for members in table[name]]
-    names = [name for name in COLUMNS if name in table]
-    return [Row(**dict(zip(names, values, strict=True))) for values in zip(*map(table.get, names), strict=True)]
+    table = {name: _column(name, values) for name, values in parquet.read_table(path).to_pydict().items()}
+    weighted = CORRECTIONS[config.test.correction].needs_prior
+    priors = {method: known.prior for method, known in expectations.items()} if weighted else {}
+    counts = {method: n_rows[method] for method in config.test.method}
+    return rows_of(decide(table, config.test, n_rows=counts, priors=priors))
+
+
+def _column(name: str, values: list[Any]) -> NDArray[Any]:
+    """As an array; the members of groups as tuples."""
+    if not name.startswith("members_"):
+        return np.array(values)
+    members = np.empty(len(values), object)
+    members[:] = [tuple(own) for own in values]
+    return members
 
 
 def _blocks(n_first: int, fit: FitSummary, test: TestSummary) -> Blocks | None:
@@ -225,26 +214,16 @@ def _growth(
 
 def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     """Curves of the tests that get a panel, galleries of their targets, and the influences of single images."""
-    from pipeline.report.evidence.curves import HeldOut, curves_of
-    from pipeline.report.evidence.galleries import galleries_of
-    from pipeline.report.evidence.influences import with_influences
-    from pipeline.report.rows import groups_of
+    from pipeline.report.evidence.curves import HeldOut
+    from pipeline.report.evidence.shown import evidence_of
 
-    data, test = run.data, run.config.test
-    drawn = [item.row for group in groups_of(rows) for item in group.drawn(run.config.report.max_panels)]
-    fitted = run.fitted
+    data, test, fitted = run.data, run.config.test, run.fitted
     prepared = partial(tested_targets, data, fitted)
     held_out = HeldOut(data.held_out_masks, prepared, fitted.datamodel, fitted.targets, test.order, test.seed)
-    targets = list(dict.fromkeys(row.target for row in drawn))
     names = _names(data.labels)
-    galleries = galleries_of(targets, held_out, partial(names, "train"))
-    evidence = {"curves": curves_of(drawn, held_out), "galleries": galleries}
     found = _found_atlas(run, held_out, names)
-    if found is None:
-        return evidence
-    said = read_summary(run.inputs["influence"], InfluenceSummary)
-    influences = _influences(found, targets, said)
-    return evidence | {"galleries": with_influences(galleries, found), "influences": influences}
+    said = None if found is None else _expected_influences(read_summary(run.inputs["influence"], InfluenceSummary))
+    return evidence_of(rows, held_out, names, found, max_panels=run.config.report.max_panels, expectation=said or "")
 
 
 def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None:
@@ -274,15 +253,6 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
         threads=run.n_threads,
         warning=spoiled_influences(run.config, atlas.summary.masks),
     )
-
-
-def _influences(found: FoundAtlas, with_panels: Sequence[int], summary: InfluenceSummary) -> Influences:
-    """Of single images: on the targets shown, and overall."""
-    from pipeline.report.evidence.influences import influences_on, shown_targets
-    from pipeline.report.evidence.influential_images import overall
-
-    made = overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
-    return replace(made, expectation=_expected_influences(summary))
 
 
 def _expected_influences(summary: InfluenceSummary) -> str:

@@ -233,7 +233,7 @@ def _write_manifest(
         "seconds": round(seconds, 2),
         "command": " ".join(sys.argv[1:]),
         "origin": origin,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "versions": versions(),
         "files": files,
     }
     manifest["checksum"] = _manifest_checksum(manifest)
@@ -261,3 +261,8 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         return ""
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that results may depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}

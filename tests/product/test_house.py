@@ -79,9 +79,10 @@ def test_no_import_goes_in_circles(late):
 
 
 def test_the_front_door_is_light():
-    """Neither Numba nor torch comes with it, and the LASSO is there all the same."""
+    """Neither Numba, torch nor pandas comes with it, and the LASSO and `analyse` are there all the same."""
     code = (
-        "import sys, datamodels_inf as d; late = {'numba', 'torch', 'statsmodels'} & set(sys.modules); "
+        "import sys, datamodels_inf as d; heavy = {'numba', 'torch', 'statsmodels', 'pandas', 'PIL'}; "
+        "late = heavy & set(sys.modules); "
         "assert not late, late; assert all(callable(getattr(d, name)) for name in d.LATE); "
         "assert 'numba' in sys.modules"
     )

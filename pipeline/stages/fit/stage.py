@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel
-from datamodels_inf.masks import PackedMasks
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
+from pipeline.stages.fit.quality import quality_arrays
 from pipeline.stages.inputs import Data, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
 
 VERSION = 6
-SCATTER_ROWS = 400
 UNUSED_BY_LASSO = ("fit.calibrate",)
 UNUSED_BY_LOAD = tuple(
     f"fit.{name}" for name in ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
@@ -88,16 +87,7 @@ def run(run: Run) -> FitSummary:
         origins.append(fitted.origin)
         r2_of_prefixes.append(_median(quality.r2))
     _say_gaps(run, np.concatenate(gaps))
-    per_target = {
-        "targets": targets,
-        "r2": quality.r2,
-        "spearman": quality.spearman,
-        "mse": quality.mse,
-        "n_nonzero": datamodel.n_nonzero,
-        "lam": np.asarray(datamodel.lam, np.float64),
-        "gap": gaps[-1],
-    }
-    save_arrays(out / "quality.npz", {**per_target, **_scatter(datamodel, quality.r2, masks, margins)})
+    save_arrays(out / "quality.npz", quality_arrays(datamodel, quality, targets, gaps[-1], masks, margins))
     return FitSummary(
         **_worst(origins).as_json(),
         n_targets=len(targets),
@@ -110,23 +100,6 @@ def run(run: Run) -> FitSummary:
             targets=tuple(targets.tolist()), r2=_listed(quality.r2), spearman=_listed(quality.spearman)
         ),
     )
-
-
-def _scatter(
-    datamodel: Datamodel, r2: NDArray[np.float64], masks: PackedMasks, margins: NDArray[np.float16]
-) -> dict[str, NDArray[Any]]:
-    """True and predicted margins of some held-out models, for the targets of the least, median and best R²."""
-    known = np.argsort(r2, kind="stable")[: np.count_nonzero(~np.isnan(r2))]
-    shown = np.unique(known[[0, len(known) // 2, -1]]) if known.size else known
-    shown = shown[np.argsort(r2[shown], kind="stable")]
-    rows = np.unique(np.linspace(0, len(margins) - 1, SCATTER_ROWS).astype(np.int64))
-    some = PackedMasks(np.ascontiguousarray(masks.bits[rows]), masks.n_train)
-    predicted = datamodel.subset(shown).predict(some).T if shown.size else np.zeros((0, len(rows)))
-    return {
-        "shown": shown.astype(np.int64),
-        "shown_true": margins[rows][:, shown].T.astype(np.float64),
-        "shown_predicted": predicted,
-    }
 
 
 def _listed(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -19,6 +19,7 @@ from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
+from datamodels_inf.pair_answers import Testable
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
@@ -30,7 +31,7 @@ from pipeline.stages.robustness.rerun_design import ORIGINAL, ROLES, Case, Rerun
 from pipeline.stages.test import designs
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
-from pipeline.stages.test.premise import Testable, check_premise, testable_pairs
+from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.store.cache import Result
 from pipeline.store.files import identity
 from pipeline.summaries import AgreementSummary, RobustnessSummary

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.analysis.premise import spoils_of_influences, spoils_of_tests, trusts_order
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
-from datamodels_inf.internal.checks import Ints
-from datamodels_inf.methods import METHODS
+from datamodels_inf.pair_answers import Testable
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
 from pipeline.stages.inputs import Data
-
-Testable: TypeAlias = Callable[[Ints], NDArray[np.bool_]]
 
 KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
 STRATIFIED = "the masks are stratified by class"
@@ -57,24 +52,21 @@ def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
 
 def _trusts_order(config: Config) -> bool:
     """Whether a method compares the rows of one half with those of the other, as they were given."""
-    return config.test.order == "given" and any(METHODS[name].compares_halves for name in config.test.method)
+    return trusts_order(config.test.order, config.test.method)
 
 
 def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:
     """What was found that spoils tests which were made all the same, because the user answered for it; else empty."""
     if not config.test.allow_unexchangeable:
         return ""
-    found = [*report.reasons, *(f"{words} (pairs across classes)" for words in report.found("tests across classes"))]
-    if _trusts_order(config):
-        found += report.found("the given order")
-    return "; ".join(found)
+    return spoils_of_tests(report, config.test.order, config.test.method)
 
 
 def spoiled_influences(config: Config, report: ExchangeabilityReport) -> str:
     """The same of the influences of single images: each is compared with images of all classes, in no order of rows."""
     if not config.test.allow_unexchangeable:
         return ""
-    return "; ".join([*report.reasons, *report.found("tests across classes")])
+    return spoils_of_influences(report)
 
 
 def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels | None) -> Testable:

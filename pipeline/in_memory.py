@@ -1,0 +1,225 @@
+"""The report of an analysis that was made in memory: the same page as that of a run, from `datamodels_inf.analyse`.
+
+`Analysis.report` finds `write` as the entry point "page" of the group "datamodels_inf.report": the library knows no
+pipeline.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.analysis.influences import InfluencesOn
+from datamodels_inf.analysis.premise import spoils_of_influences
+from datamodels_inf.analysis.result import Analysis
+from datamodels_inf.analysis.testing import tested_blocks
+from datamodels_inf.findings import Family, counts_by_correction, finding_level
+from datamodels_inf.influence import influence_pvalue
+from datamodels_inf.internal.checks import Floats, Ints
+from pipeline.images.item_names import ItemNames
+from pipeline.report import write_report
+from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Growth, Images, MaskCheck
+from pipeline.report.evidence.curves import HeldOut
+from pipeline.report.evidence.influences import Estimates, FoundAtlas
+from pipeline.report.evidence.shown import evidence_of
+from pipeline.report.rows import rows_of
+from pipeline.stages.fit.quality import quality_arrays
+from pipeline.store.cache import versions
+
+TITLE = "Which training images matter more?"
+LISTED = ".files"
+"""Holds the names of a report's files, as beside the reports of runs."""
+
+
+def write(
+    result: Analysis, folder: Path, *, title: str | None = None, max_panels: int = 50, overwrite: bool = False
+) -> Path:
+    """Write the page and its files into a new or empty folder, or with `overwrite` in place of a report; the page."""
+    old = _files_of(folder, overwrite)
+    content = content_of(result, title or TITLE, max_panels)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
+        made = Path(beside)
+        files = [path.relative_to(made) for path in write_report(made, content)]
+        for earlier in old:
+            (folder / earlier).unlink(missing_ok=True)
+        for name in files:  # The page is the last: where it stands, the report is whole.
+            (folder / name).parent.mkdir(exist_ok=True)
+            (made / name).replace(folder / name)
+    (folder / LISTED).write_text("".join(f"{name.as_posix()}\n" for name in files), encoding="utf-8")
+    return folder / "index.html"
+
+
+def _files_of(folder: Path, overwrite: bool) -> list[str]:
+    """Those of the report that the folder holds; nothing that is not ours is ever removed."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"`folder` must be a folder, but {folder} is a file.")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return []
+    if not (folder / LISTED).is_file():
+        raise ValueError(f"`folder` must be new or empty, but {folder} holds other things; name another.")
+    if not overwrite:
+        raise ValueError(f"{folder} holds a report already; say overwrite=True to replace it, or name another folder.")
+    return (folder / LISTED).read_text(encoding="utf-8").splitlines()
+
+
+def content_of(result: Analysis, title: str, max_panels: int) -> Content:
+    """All that the page shows."""
+    settings, division, items = result.settings, result.division, result.items
+    rows = rows_of(result.table)
+    start, stop = division.tested
+    tested = result.data.masks.rows(start, stop)
+    prepared = partial(tested_blocks, result.data, division, result.fitted)
+    held_out = HeldOut(tested, prepared, result.fitted.datamodel, result.fitted.targets, settings.order, settings.seed)
+    found = _found_atlas(result, held_out)
+    p = {method: result.table["pvalue"][result.table["method"] == method] for method in settings.method}
+    return Content(
+        title=title,
+        rows=rows,
+        images=_images(result),
+        alpha=settings.alpha,
+        correction=settings.correction,
+        n_models_fit=division.fit,
+        n_models_test=division.n_tested,
+        blocks=_blocks(result),
+        counts={method: counts_by_correction(own, settings, None) for method, own in p.items()},
+        growth=_growth(result),
+        n_train=items.n_train,
+        r2_median=_median(result.judged.r2),
+        spearman_median=_median(result.judged.spearman),
+        quality=_quality(result),
+        mask_law=result.premise.law,
+        masks=MaskCheck(result.premise, tested.column_sums(), settings.order == "permuted"),
+        coding=_coding(result),
+        class_names=items.class_names,
+        **evidence_of(rows, held_out, items.class_of, found, max_panels=max_panels),
+        max_panels=max_panels,
+        unit=settings.outcome,
+        higher_is_better=settings.higher_is_better,
+        names=ItemNames(*(names or () for names in items.names)),
+        tau=settings.tau,
+        provenance=_provenance(result),
+        configuration=_call(result),
+    )
+
+
+def _images(result: Analysis) -> Images | None:
+    """The pictures, where both parts have some: of one alone the other would be grey tiles."""
+    train, targets = result.items.images
+    return None if train is None or targets is None else Images(train, targets)
+
+
+def _blocks(result: Analysis) -> Blocks | None:
+    division, fitted = result.division, result.fitted
+    if len(division.blocks) == 1:
+        return None
+    r2 = []
+    for rows, datamodel in zip(division.blocks, fitted.datamodels, strict=True):
+        outcomes = result.data.outcomes_of(rows, fitted.targets)
+        r2.append(_median(datamodel.quality(result.data.masks.rows(*rows), outcomes).r2))
+    of_method = {method: division.rows_of(method) for method in result.settings.method}
+    return Blocks(division.fit, division.sizes, of_method, tuple(r2))
+
+
+def _growth(result: Analysis) -> dict[str, Growth]:
+    """By method, the findings that the models up to each block would have had."""
+    models = tuple(np.cumsum(result.division.sizes).tolist())
+    return {
+        method: Growth(models, tuple(Family(p, result.settings).n_found for p in after.T))
+        for method, after in result.growth.items()
+    }
+
+
+def _quality(result: Analysis) -> DatamodelQuality:
+    fitted, rows = result.fitted, result.division.blocks[-1]
+    masks, outcomes = result.data.masks.rows(*rows), result.data.outcomes_of(rows, fitted.targets)
+    arrays = quality_arrays(fitted.datamodel, result.judged, fitted.targets, fitted.gap, masks, outcomes)
+    classes = [result.items.class_of("target", target) for target in fitted.targets.tolist()]
+    return DatamodelQuality(**arrays, classes=classes, loaded=not result.fitted_here, n_at_end=fitted.n_at_end)
+
+
+def _coding(result: Analysis) -> Coding:
+    found, unknown = result.fitted.coding, float("nan")
+    if found is None:
+        return Coding("mask", unknown, unknown, unknown)
+    return Coding(found.coding, found.mse_mask, found.mse_signed, found.constant_mse, result.division.fit)
+
+
+def _found_atlas(result: Analysis, held_out: HeldOut) -> FoundAtlas | None:
+    """The influences of all images on the tested targets; none of masks that are stratified by class."""
+    if result.premise.law == "stratified" and not result.settings.allow_unexchangeable:
+        return None
+    targets = np.unique(result.pairs.target)
+    atlas = _Atlas(result, targets)
+    return FoundAtlas(
+        targets=targets,
+        of_target=atlas.of_target,
+        of_image=atlas.of_image,
+        is_finding=lambda place, images: atlas.found[place, images],
+        pvalue=atlas.pvalue,
+        level_at_one=atlas.levels,
+        levels=lambda place, images: np.full(len(images), atlas.levels[place]),
+        n_found=atlas.found.sum(axis=1),
+        n_nonzero=np.count_nonzero(atlas.theta, axis=1),
+        n_stand=np.count_nonzero(atlas.found & (atlas.theta * atlas.estimate > 0.0), axis=1),
+        raised=np.count_nonzero(atlas.found & (atlas.estimate > 0.0), axis=0),
+        lowered=np.count_nonzero(atlas.found & (atlas.estimate < 0.0), axis=0),
+        family="target",
+        alpha=result.settings.alpha,
+        correction=result.settings.correction,
+        held_out=held_out,
+        names=result.items.class_of,
+        threads=result.threads,
+        warning=spoils_of_influences(result.premise) if result.settings.allow_unexchangeable else "",
+    )
+
+
+class _Atlas:
+    """Row k of (targets, n_train) arrays belongs to the k-th target."""
+
+    def __init__(self, result: Analysis, targets: Ints) -> None:
+        self.on: list[InfluencesOn] = result.influences.on(targets)
+        self.estimate, self.error = (
+            np.stack([getattr(one, n) for one in self.on]) for n in ("estimate", "standard_error")
+        )
+        self.found = np.stack([one.family.found for one in self.on])
+        self.theta = result.fitted.datamodel.weight[:, result.fitted.places(targets)].T
+        rule, d = result.settings, result.items.n_train
+        counts = self.found.sum(axis=1).tolist()
+        self.levels = np.array([finding_level(rule.correction, rule.alpha, d, count) for count in counts])
+
+    def of_target(self, place: int) -> Estimates:
+        return self.estimate[place].astype(np.float32), self.error[place].astype(np.float32)
+
+    def of_image(self, image: int) -> Estimates:
+        return self.estimate[:, image].astype(np.float32), self.error[:, image].astype(np.float32)
+
+    def pvalue(self, place: int, estimate: NDArray[Any], error: NDArray[Any]) -> Floats:
+        return influence_pvalue(estimate, error, self.on[place].n_models, self.on[place].tail)
+
+
+def _call(result: Analysis) -> str:
+    return f"analyse({', '.join(['masks', 'outcomes', *filter(None, [result.settings.as_text()])])})"
+
+
+def _provenance(result: Analysis) -> dict[str, str]:
+    lines = {
+        "Made by": f"{_call(result)}, in memory",
+        "Versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "Seed": f"{result.settings.seed} (drawing of pairs, order of the rows, coins for ties)",
+    }
+    if result.warning:
+        lines["Warning"] = (
+            f"the masks failed the check of their premise, so p-values may not be valid: {result.warning}"
+        )
+    return lines
+
+
+def _median(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 6) if known.size else float("nan")

@@ -1,0 +1,41 @@
+"""The evidence of a page, looked up for the tests that it shows: curves, galleries, and influences of single images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pipeline.report.content import Influences
+from pipeline.report.evidence.curves import HeldOut, curves_of
+from pipeline.report.evidence.galleries import galleries_of
+from pipeline.report.evidence.influences import FoundAtlas, Names, influences_on, shown_targets, with_influences
+from pipeline.report.evidence.influential_images import overall
+from pipeline.report.rows import Row, groups_of
+
+
+def evidence_of(
+    rows: Sequence[Row],
+    held_out: HeldOut,
+    names: Names,
+    found: FoundAtlas | None,
+    *,
+    max_panels: int,
+    expectation: str = "",
+) -> dict[str, Any]:
+    """The fields `curves`, `galleries` and, where an atlas was `found`, `influences` of a page's content."""
+    drawn = [item.row for group in groups_of(rows) for item in group.drawn(max_panels)]
+    targets = list(dict.fromkeys(row.target for row in drawn))
+    galleries = galleries_of(targets, held_out, partial(names, "train"))
+    evidence: dict[str, Any] = {"curves": curves_of(drawn, held_out), "galleries": galleries}
+    if found is None:
+        return evidence
+    influences = _influences(found, targets, expectation)
+    return evidence | {"galleries": with_influences(galleries, found), "influences": influences}
+
+
+def _influences(found: FoundAtlas, with_panels: Sequence[int], expectation: str) -> Influences:
+    """Of single images: on the targets shown, and overall."""
+    made = overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
+    return replace(made, expectation=expectation)
