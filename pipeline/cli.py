@@ -86,7 +86,7 @@ def _stage_command(name: str, last: str, help_text: str) -> None:
 
 
 _stage_command("run", "report", "Run all stages, from download to report. What is cached is not run again.")
-_stage_command("download", "download", "Stage 1: bring masks, margins and images into the store.")
+_stage_command("download", "download", "Stage 1: bring masks, outcomes and images into the store.")
 _stage_command("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 _stage_command("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")
 
@@ -301,10 +301,10 @@ def images(path: Path | None, mirrors: tuple[str, ...], store: Path, quiet: bool
 
 
 @cli.command()
-@click.option("--effect", type=float, help="Effect Δ on the margin that should be found.")
+@click.option("--effect", type=float, help="Effect Δ on the outcome that should be found.")
 @click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
-@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the margin given the mask.")
+@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the outcome given the mask.")
 @click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
 @click.option("--images", "n_train", type=int, help="Training images: with it also how many models to train in all.")
 @click.option("--models", "n_models", type=int, help="What do so many models find, in all? Needs --images.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,16 +16,18 @@ import numpy as np
 from datamodels_inf.contrast import Contrast
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.commands.aligned import named
+from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
 from pipeline.images.image_set import Labels
+from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
+from pipeline.text.given_names import one_line, outcome_name
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -39,21 +41,25 @@ ADDED = ("pvalue_adjusted", "effect_low_selected", "effect_high_selected", "weig
 class Tested:
     """The result of a test stage. Each method's tests are one family: the methods are not corrected for each other.
 
-    prior: that of the prior stage, if the correction needs it.
+    prior: that of the prior stage, if the correction needs it. outcome: what the models' outcome is called. names: of
+    single images.
     """
 
     config: Config
     result: Result
     labels: Labels | None
     prior: Result | None = None
+    outcome: str = "margin"
+    names: ItemNames = field(default_factory=ItemNames)
 
     @classmethod
     def of(cls, pipeline: Pipeline, command: str) -> Tested:
         """What is in the store; `command` is what to run where it is not."""
         needs_prior = CORRECTIONS[pipeline.config.test.correction].needs_prior
         found = pipeline.finished((*NEEDED, "evidence", "prior") if needs_prior else NEEDED, command)
-        labels = Data.of(found["download"], pipeline.config).labels
-        return cls(pipeline.config, found["test"], labels, found.get("prior"))
+        data = Data.of(found["download"], pipeline.config)
+        outcome = outcome_name(data.rows.outcome)
+        return cls(pipeline.config, found["test"], data.labels, found.get("prior"), outcome, data.names)
 
     @cached_property
     def summary(self) -> TestSummary:
@@ -140,15 +146,23 @@ class Tested:
         interval = row["effect_low"], row["effect_high"]
         effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], MARGINAL)
         this, that = (
-            " + ".join(f"{self._class(member) or 'image'} (train {member})" for member in row[name])
+            " + ".join(called(self._class(m), "train", m, self._name("train", m)) for m in row[name])
             for name in ("members_i", "members_j")
         )
-        return effect.in_words(this, that, f"the margin on {row['class_target'] or 'image'} (target {row['target']})")
+        target = row["target"]
+        on = called(row["class_target"], "target", target, self._name("target", target))
+        return effect.in_words(this, that, f"the {self.outcome} on {on}")
+
+    def _name(self, part: str, number: int) -> str:
+        return one_line(self.names.of(part, number))
 
     def cells(self, row: Row) -> list[str]:
-        """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group."""
-        sides = [" ".join(named(m, self._class(m)) for m in row[name]) for name in ("members_i", "members_j")]
-        return [*sides, named(row["target"], row["class_target"])]
+        """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group; by its name, where one has it."""
+        sides = [
+            " ".join(named(m, self._name("train", m) or self._class(m)) for m in row[name])
+            for name in ("members_i", "members_j")
+        ]
+        return [*sides, named(row["target"], self._name("target", row["target"]) or row["class_target"])]
 
 
 def _as_finding(row: Row, n_found: int) -> str:

@@ -39,7 +39,7 @@ FILTERS = {
 def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
     """The whole page. files: what stands beside it."""
     environment = _environment(page, shown)
-    shared = {"page": page, "files": listed_files(files)}
+    shared = {"page": page, "files": listed_files(files), "noun": page.content.noun}
 
     def parts(inside: str) -> list[Markup]:
         """The sections inside another one, or (inside nothing) of the page itself."""

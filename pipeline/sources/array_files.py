@@ -50,7 +50,7 @@ def copy_files(run: Run, files: Files) -> DownloadSummary:
     if rows.n_unfinished:
         run.say(f"{rows.n_unfinished:,} models are not completed ({files.completed}): left out")
     if rows.n_repeated:
-        run.say(f"{rows.n_repeated:,} models repeat a mask: the margins of equal masks are averaged")
+        run.say(f"{rows.n_repeated:,} models repeat a mask: the outcomes of equal masks are averaged")
     return rows
 
 
@@ -136,7 +136,7 @@ class Arrays:
         if self.files.margin_step is not None:
             return margins.astype(np.float32) * np.float32(self.files.margin_step)
         if not np.isfinite(margins).all():
-            raise BadInputError(f"{self.files.margins} holds a margin that is NaN or infinite; mend or drop the row.")
+            raise BadInputError(f"{self.files.margins} holds an outcome that is NaN or infinite; mend or drop the row.")
         return margins
 
 

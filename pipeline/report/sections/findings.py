@@ -11,7 +11,7 @@ from pipeline.report.drawing.bars import Bar, bar_of
 from pipeline.report.drawing.dominance_curve import CurveView, curve_view
 from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.influence_dots import Dot, dot_of
-from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.drawing.slots import slot_of, slots_of
 from pipeline.report.output.panels import draw_overview, draw_panel
 from pipeline.report.output.tests_table import write_tests
 from pipeline.report.page import MethodOnPage, Page
@@ -78,8 +78,12 @@ def data(page: Page) -> Variables:
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
     tables = [
-        File("findings.csv", partial(write_tests, rows=page.findings), "the findings, by number"),
-        File("tests.csv", partial(write_tests, rows=page.content.rows), "all tests"),
+        File(
+            "findings.csv",
+            partial(write_tests, rows=page.findings, names=page.content.names),
+            "the findings, by number",
+        ),
+        File("tests.csv", partial(write_tests, rows=page.content.rows, names=page.content.names), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
@@ -105,8 +109,8 @@ def _card(item: Numbered, page: Page) -> Card:
         number=item.number,
         name=item.name,
         found=bool(item.row.finding),
-        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row)],
-        sentence=sentence(item, content.unit),
+        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row, content)],
+        sentence=sentence(item, content),
         models=models_of(item.row, content),
         row=item.row,
         bar=bar_of(item.row, page.bar_end),
@@ -127,7 +131,8 @@ def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
 
 def _strip(role: str, images: Sequence[Weighted], page: Page) -> list[Thumb]:
     texts = weights([image.theta for image in images])
-    tiles = [tile_of(Slot(role, "train", (image.index,), image.label), page.embed) for image in images]
+    slots = [slot_of(page.content, role, "train", (image.index,), image.label) for image in images]
+    tiles = [tile_of(slot, page.embed) for slot in slots]
     dots = [None if image.single is None else dot_of(image.single, page.influence_end) for image in images]
     return [Thumb(*of_image) for of_image in zip(tiles, texts, dots, strict=True)]
 
