@@ -19,7 +19,7 @@ from datamodels_inf.contrast import effect_interval
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.internal.checks import Ints, some_of
 from datamodels_inf.pooled import pooled_target
-from pipeline.commands.aligned import called
+from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, one_of
@@ -245,6 +245,14 @@ class Estimated:
         """Its name; empty where it is not known."""
         labels = self.data.labels
         return "" if labels is None else labels.class_names[labels.target_labels[target]]
+
+    def named_image(self, image: int) -> str:
+        """ "12 (dog)", or by its own name "12 (bmi)"."""
+        return named(image, one_line(self.data.names.of("train", image)) or self.class_of_image(image))
+
+    def named_target(self, target: int) -> str:
+        """The same of a target."""
+        return named(target, one_line(self.data.names.of("target", target)) or self.class_of_target(target))
 
     def weights_of_image(self, image: int) -> tuple[int, int]:
         """How many datamodels give it a weight other than 0, and in how many of these it is a finding of that sign."""

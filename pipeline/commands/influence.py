@@ -107,7 +107,7 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
     n_found, n_nonzero, n_stand = (int(estimated.counts[name][place]) for name in ("n_found", "n_nonzero", "n_stand"))
     target, n_train = estimated.atlas.summary.targets[place], estimated.data.n_train
     yield (
-        f"Target {named(target, estimated.class_of_target(target))}: {n_found:,} of {n_train:,} training images "
+        f"Target {estimated.named_target(target)}: {n_found:,} of {n_train:,} training images "
         f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
@@ -119,7 +119,7 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
 def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
     raised, lowered = (int(estimated.counts[name][image]) for name in ("raised", "lowered"))
     yield (
-        f"Training image {named(image, estimated.class_of_image(image))} influences {raised + lowered:,} of "
+        f"Training image {estimated.named_image(image)} influences {raised + lowered:,} of "
         f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers it on "
         f"{lowered:,}, "
         f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"

@@ -19,7 +19,8 @@ PLURAL = {"this": "these", "that": "those"}
 class Slot:
     """One of the three places of a test: its role, its image or the images of its group, and its class.
 
-    classes: of each image of a group, where they may differ. own: what each image is called, where it has a name.
+    classes: of each image of a group, where they are known; label is that of the first. own: what each image is called,
+    where it has a name.
     noun: what all of them are: "image", or "item" where there is nothing to see.
     """
 
@@ -76,7 +77,7 @@ class Slot:
 
     @property
     def _group(self) -> str:
-        return group_name(self.classes or (self.label,) * len(self.indices), self.noun)
+        return group_name(self.classes or ("",) * len(self.indices), self.noun)
 
     @property
     def _called(self) -> list[str]:

@@ -20,7 +20,7 @@ def write_influences(path: Path, influences: Influences, names: ItemNames) -> No
 
 
 def values_of_single(single: Single, names: ItemNames) -> dict[str, Any]:
-    """Column → value, names last, where there are any. low_selected, high_selected: the longer interval of a finding."""
+    """Column → value, names last, if there are any. low_selected, high_selected: the longer interval of a finding."""
     rank = single.rank
     own = {"name_target": names.of("target", single.target), "name_image": names.of("train", single.image)}
     return {

@@ -24,7 +24,7 @@ from pipeline.report.drawing.embedded_images import Embed
 from pipeline.report.drawing.lines import LineChart, line_chart
 from pipeline.report.drawing.scatter import Scatter, scatter_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.text.csv_text import write_csv
 from pipeline.text.numbers import number, plural
 
@@ -136,4 +136,4 @@ def _share(r2: float, what: str = "") -> tuple[str, str]:
     return f"{100.0 * r2:{digits}} %", f" ({what})" if what else ""
 
 
-SECTION = Section("datamodels", data, files, inside="diagnostics")
+SECTION = Section("datamodels", data, files, inside="diagnostics", title=titled("The datamodels"))

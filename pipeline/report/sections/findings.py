@@ -38,9 +38,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Thumb:
-    """One image of a gallery, its weight as text, and its influence where that is known."""
+    """One image of a gallery, the target, its weight as text, and its influence where that is known."""
 
     tile: Tile
+    target: int
     theta: str
     dot: Dot | None
 
@@ -69,6 +70,7 @@ def data(page: Page) -> Variables:
     """The panels of each method, and what they can be filtered by."""
     used = {name for row in page.findings for name in (row.class_i, row.class_j)}
     return {
+        "title": title(page),
         "of_methods": [(method, target_groups(method, page)) for method in page.methods],
         "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
         "target_options": sorted({(row.target, row.class_target) for row in page.findings}),
@@ -77,13 +79,10 @@ def data(page: Page) -> Variables:
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
+    write = partial(write_tests, names=page.content.names)
     tables = [
-        File(
-            "findings.csv",
-            partial(write_tests, rows=page.findings, names=page.content.names),
-            "the findings, by number",
-        ),
-        File("tests.csv", partial(write_tests, rows=page.content.rows, names=page.content.names), "all tests"),
+        File("findings.csv", partial(write, rows=page.findings), "the findings, by number"),
+        File("tests.csv", partial(write, rows=page.content.rows), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
@@ -124,17 +123,17 @@ def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
         tile=cards[0].tiles[0],
         r2=_r2(target, page.content),
         cards=cards,
-        helpers=_strip("helper", gallery.helpers, page) if gallery else [],
-        hurters=_strip("hurter", gallery.hurters, page) if gallery else [],
+        helpers=_strip("helper", target, gallery.helpers, page) if gallery else [],
+        hurters=_strip("hurter", target, gallery.hurters, page) if gallery else [],
     )
 
 
-def _strip(role: str, images: Sequence[Weighted], page: Page) -> list[Thumb]:
+def _strip(role: str, target: int, images: Sequence[Weighted], page: Page) -> list[Thumb]:
     texts = weights([image.theta for image in images])
     slots = [slot_of(page.content, role, "train", (image.index,), image.label) for image in images]
     tiles = [tile_of(slot, page.embed) for slot in slots]
     dots = [None if image.single is None else dot_of(image.single, page.influence_end) for image in images]
-    return [Thumb(*of_image) for of_image in zip(tiles, texts, dots, strict=True)]
+    return [Thumb(tile, target, text, dot) for tile, text, dot in zip(tiles, texts, dots, strict=True)]
 
 
 def _r2(target: int, content: Content) -> float | None:
@@ -144,4 +143,9 @@ def _r2(target: int, content: Content) -> float | None:
     return float(content.quality.r2[places[0]]) if places else None
 
 
-SECTION = Section("findings", data, files)
+def title(page: Page) -> str:
+    """In the contents, and over the section."""
+    return "Findings" if page.n_findings or not page.methods else "Closest misses"
+
+
+SECTION = Section("findings", data, files, title=title)

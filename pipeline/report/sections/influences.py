@@ -14,7 +14,7 @@ from pipeline.report.drawing.influence_dots import Dot, dot_of
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.output.influences_table import write_influences
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import sentence_of_image
 
 ENOUGH_MODELS, SHARES = 300, (0.02, 0.75)
@@ -105,4 +105,4 @@ def _line(single: Single, page: Page) -> ImageLine:
     return ImageLine(tile_of(slot, page.embed), dot_of(single, page.influence_end), rank)
 
 
-SECTION = Section("influences", data, files, style="influences.css")
+SECTION = Section("influences", data, files, style="influences.css", title=titled("Single {noun}s, target by target"))

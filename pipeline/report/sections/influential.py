@@ -9,7 +9,7 @@ from pipeline.report.content.influences import Influential, Single
 from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.report.sentences import effect_texts
 
 
@@ -59,4 +59,4 @@ def _view(image: Influential, page: Page) -> ImageView:
     return ImageView(tile_of(slot, page.embed), image, [target(single) for single in image.strongest])
 
 
-SECTION = Section("influential", data)
+SECTION = Section("influential", data, title=titled("Most influential {noun}s"))

@@ -12,7 +12,7 @@ from datamodels_inf.exchangeability import ExchangeabilityReport
 from pipeline.report.content import Content, MaskCheck
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.text.numbers import plural
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 150.0
@@ -80,8 +80,8 @@ def view_of(check: MaskCheck, content: Content) -> MaskView | None:
         report=check.report,
         permuted=check.permuted,
         n_models=n_models,
-        label=f"{plural(len(sums), f'training {content.noun}')} by the number of {content.tested_model}s that saw them: from "
-        f"{int(sums.min())} to {int(sums.max())} of {n_models}, "
+        label=f"{plural(len(sums), f'training {content.noun}')} by the number of {content.tested_model}s that saw "
+        f"them: from {int(sums.min())} to {int(sums.max())} of {n_models}, "
         f"where {counted.mean:.0f} ± {counted.sd:.0f} are expected",
         columns="".join(columns),
         law="M" + "L".join(law),
@@ -101,4 +101,4 @@ def _count(check: MaskCheck, n_models: int) -> Counted:
     return Counted(mean, sd, edges, np.histogram(sums, edges)[0] / widths, len(sums) * np.diff(upto) / widths)
 
 
-SECTION = Section("masks", data, inside="diagnostics")
+SECTION = Section("masks", data, inside="diagnostics", title=titled("The masks"))

@@ -16,7 +16,7 @@ from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.output.robustness_picture import draw_robustness
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_of_rerun
 from pipeline.rerun_roles import COMPARED, ROLES
 from pipeline.text.csv_text import write_csv
@@ -165,4 +165,4 @@ def _strip(side: str, own: int, near: Sequence[Alike], tile: TileOf) -> Strip:
     return Strip(f"Look-alikes of image {side}", tile("train", own, f"image {side}"), shown)
 
 
-SECTION = Section("robustness", data, files)
+SECTION = Section("robustness", data, files, title=titled("Do look-alikes agree?"))

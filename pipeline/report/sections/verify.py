@@ -12,7 +12,7 @@ from pipeline.report.drawing.bars import Bar, bar_of, common_limit
 from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.slots import slots_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_and_interval
 from pipeline.text.csv_text import write_csv
 from pipeline.text.numbers import fixed
@@ -95,4 +95,4 @@ def _note(row: Verified) -> str:
     return f"The fresh estimate lies {' and '.join(known)}; z = {fixed(row.z, 2)} between the two."
 
 
-SECTION = Section("verify", data, files, style="verify.css")
+SECTION = Section("verify", data, files, style="verify.css", title=titled("Trained again"))
