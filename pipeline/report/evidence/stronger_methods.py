@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,8 +51,15 @@ def stronger_of(group: Group, groups: Sequence[Group], content: Content) -> Stro
     if asked or (METHODS[name].needs_tau_zero and content.tau > 0.0):
         return None
     clear = clear_effects(group, content)
-    command = content.provenance.get("Command", "")
-    return Stronger(name, 0, clear, f"{command} --set test.method={name}" if command else "", half) if clear else None
+    return Stronger(name, 0, clear, _command(content, name), half) if clear else None
+
+
+def _command(content: Content, method: str) -> str:
+    """The one that made this page, with another method; empty where it is not known."""
+    words = shlex.split(content.provenance.get("Command", ""))
+    asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
+    kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]
+    return shlex.join([*kept, "--set", f"test.method={method}"]) if kept else ""
 
 
 def clear_effects(group: Group, content: Content) -> int:

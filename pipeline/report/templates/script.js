@@ -155,7 +155,8 @@
       const cell = make("td", "", { colspan: row.cells.length });
       const list = make("div", "", { class: "opened" });
       row.dataset.squares.split(";").forEach((numbers, k) => {
-        const name = row.cells[k + 1].textContent, role = heads[k + 1].textContent;
+        const cell = row.cells[k + 1], role = heads[k + 1].textContent, who = cell.querySelector(".name").textContent;
+        const name = `${who}, ${k ? "train" : "target"}${cell.textContent.slice(who.length)}`;
         const figure = make("figure"), images = make("div", "", { class: "squares" });
         images.append(...numbers.split(" ").map((number) => square(number, `${role}: ${name}`)));
         figure.append(make("span", role, { class: "role" }), images, make("figcaption", name));
@@ -193,7 +194,7 @@
       const list = make("ul");
       for (const row of [...here, ...own.filter((one) => !here.includes(one))].slice(0, 8)) {
         const line = make("li"), number = row.cells[0].textContent;
-        const link = make("a", `Finding ${number}`, { href: `#${row.dataset.finding}` });
+        const link = make("a", `Finding ${number}`, { href: `#${row.id || row.querySelector("th a").hash.slice(1)}` });
         link.addEventListener("click", () => dialog.close());
         line.append(link, ` on target ${row.dataset.t}, effect ${row.cells[9].textContent}`);
         list.append(line);
