@@ -127,11 +127,15 @@ def finding_level(correction: str, alpha: float, n_tests: int, n_found: int, *, 
     return max(MARGINAL, selected_confidence(correction, alpha, n_tests, n_found, shape=shape))
 
 
-def error_rate(test: Test) -> str:
-    """What is promised of findings: "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"."""
+def error_rate(test: Test, n_tests: int | None = None) -> str:
+    """What is promised of findings: "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 2 tests)".
+
+    n_tests: the size of the family, where the sentence does not name it.
+    """
     correction = CORRECTIONS[test.correction]
     rate = "false discovery rate" if correction.controls == "FDR" else "family-wise error"
-    return f"at a {rate} of {test.alpha:g} ({correction.title})"
+    over = "" if n_tests is None else f" over {n_tests:,} test{'' if n_tests == 1 else 's'}"
+    return f"at a {rate} of {test.alpha:g} ({correction.title}{over})"
 
 
 def coverage(test: Test, what: str) -> str:

@@ -94,7 +94,7 @@ class Tested:
         """What a finding means, as the end of a sentence."""
         test = self.config.test
         beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
-        return f"influence their target differently{beyond}, {error_rate(test)}"
+        return f"influence their target differently{beyond}, {error_rate(test, self.summary.n_made)}"
 
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""

@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from influence_atlas import make_found, make_influences, make_models
+from influence_atlas import make_found, make_models
 from one_block import blocks_of
 from report_content import (
     EVIL,
@@ -26,7 +26,8 @@ from pipeline.images.item_names import ItemNames
 from pipeline.report.content import Coding, Growth, TrainedAgain
 from pipeline.report.evidence.curves import HeldOut, curves_of
 from pipeline.report.evidence.galleries import galleries_of
-from pipeline.report.evidence.influences import with_influences
+from pipeline.report.evidence.influences import influences_on, shown_targets, with_influences
+from pipeline.report.evidence.influential_images import overall
 
 NAMES = (EVIL, "x" * 200, "\u05e2\u05d1\u05e8\u05d9\u05ea\u202e \N{DOG FACE}", "a name of many words " * 9, "")
 
@@ -68,14 +69,16 @@ def hostile_rows():
     ]
 
 
-def atlas_content(rows, names=("dog", "truck", "cat"), **changes):
+def atlas_content(rows, names=("dog", "truck", "cat"), higher_is_better=True, **changes):
     models = make_models(targets=range(12))
-    found = make_found(models, names=names)
-    galleries = with_influences(
-        galleries_of(range(12), models.held_out, lambda k: names[k % len(names)] if names else ""), found
+    found = dataclasses.replace(make_found(models, names=names), higher_is_better=higher_is_better)
+    strips = galleries_of(
+        range(12), models.held_out, lambda k: names[k % len(names)] if names else "", higher_is_better=higher_is_better
     )
-    influences = make_influences([row.target for row in rows], models, names=names)
-    return full_content(rows, galleries=galleries, influences=influences, **changes)
+    shown = shown_targets(found, [row.target for row in rows])
+    changes |= {"influences": overall(found, tuple(influences_on(found, target) for target in shown))}
+    changes |= {"galleries": with_influences(strips, found), "higher_is_better": higher_is_better}
+    return full_content(rows, **changes)
 
 
 def in_blocks(**changes):

@@ -18,6 +18,7 @@ from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.sections.base import File, Section, Variables
 from pipeline.report.sentences import models_of, sentence
+from pipeline.text.given_names import one_line
 from pipeline.text.numbers import weights
 
 
@@ -73,8 +74,13 @@ def data(page: Page) -> Variables:
         "title": title(page),
         "of_methods": [(method, target_groups(method, page)) for method in page.methods],
         "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
-        "target_options": sorted({(row.target, row.class_target) for row in page.findings}),
+        "target_options": sorted({(row.target, _called(row, page.content)) for row in page.findings}),
     }
+
+
+def _called(row: Row, content: Content) -> str:
+    """A target in the list of targets: by its name, or else by its class."""
+    return one_line(content.names.of("target", row.target)) or row.class_target
 
 
 def files(page: Page) -> Sequence[File]:
