@@ -46,12 +46,12 @@ def finding_lines(
     """
     _check(tested, method, wanted_class)
     if as_csv:
-        yield csv_line(CSV_COLUMNS)
+        yield csv_line((*CSV_COLUMNS, *tested.name_columns))
     for name in tested.methods if method is None else [method]:
         rows = [row for row in tested.findings(name) if wanted_class is None or wanted_class in tested.classes(row)]
         rows.sort(key=ORDERS[sort])
         if as_csv:
-            yield from (csv_line(_csv_values(row)) for row in rows)
+            yield from (csv_line(_csv_values(row, tested.name_columns)) for row in rows)
             continue
         if tested.warning:
             yield f"Warning: p-values may not be valid: {tested.warning}"
@@ -132,9 +132,9 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
         yield f"    {row['words']}{f' ({note})' if (note := row['note']) else ''}"
 
 
-def _csv_values(row: Row) -> list[Any]:
+def _csv_values(row: Row, name_columns: Sequence[str]) -> list[Any]:
     values = {**row, "i": tuple(row["members_i"]), "j": tuple(row["members_j"])}
-    return [values[name] for name in CSV_COLUMNS]
+    return [values[name] for name in (*CSV_COLUMNS, *name_columns)]
 
 
 def _size(effect: float) -> float:

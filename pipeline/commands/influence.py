@@ -120,7 +120,7 @@ def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
     raised, lowered = (int(estimated.counts[name][image]) for name in ("raised", "lowered"))
     yield (
         f"Training image {estimated.named_image(image)} influences {raised + lowered:,} of "
-        f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers it on "
+        f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers that on "
         f"{lowered:,}, "
         f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )

@@ -133,7 +133,19 @@ class Tested:
         added = zip(family.adjusted[tests].tolist(), low.tolist(), high.tolist(), weight.tolist(), strict=True)
         for row, values in zip(part.to_pylist(), added, strict=True):
             whole = {**row, "n_rows": self.summary.n_rows[row["method"]], **dict(zip(ADDED, values, strict=True))}
-            yield {**whole, "words": f"{self._words(whole)}{_as_finding(whole, family.n_found)}"}
+            words = f"{self._words(whole)}{_as_finding(whole, family.n_found)}"
+            yield {**whole, **self._own_names(row), "words": words}
+
+    @property
+    def name_columns(self) -> tuple[str, ...]:
+        """Of columns for names of single images, those that have any."""
+        return (*(("name_i", "name_j") if self.names.train else ()), *(("name_target",) if self.names.targets else ()))
+
+    def _own_names(self, row: Row) -> dict[str, str]:
+        """As they were given; of a group with semicolons between."""
+        parts = {"name_i": ("train", row["members_i"]), "name_j": ("train", row["members_j"])}
+        parts["name_target"] = ("target", [row["target"]])
+        return {name: "; ".join(self.names.of(parts[name][0], k) for k in parts[name][1]) for name in self.name_columns}
 
     def classes(self, row: Row) -> set[str]:
         """Of all images of a test: the members of i and of j, and the target."""

@@ -1,15 +1,19 @@
-"""The same models by their loss, of which less is better: the same pairs, helpers the same images, effects turned."""
+"""The same models by their loss, of which less is better: the same pairs, helpers the same images, effects turned.
+
+The images of the second have names, too, which are shown wherever they are.
+"""
 
 import csv
 import json
 
 import numpy as np
 import pytest
-from clustered_images import N_FIT, N_TEST, write_clusters
+from clustered_images import N_FIT, N_TEST, N_TRAIN, TARGETS, write_clusters
 from command_here import ok
 from pyarrow import parquet
 
 from pipeline.config import load_config
+from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
 from pipeline.store.cache import _manifest_checksum
 
@@ -18,6 +22,9 @@ SETTINGS = (
     "test.targets=[0,4]", "test.k=3", "test.random_partners=2", "test.method=contrast", "atlas.targets=needed",
     "report.max_panels=4",
 )  # fmt: skip
+
+
+NAMES = ItemNames(tuple(f"row {k}" for k in range(N_TRAIN)), tuple(f"patient {k}" for k in range(TARGETS)))
 
 
 def settings_of(folder):
@@ -41,7 +48,8 @@ def both(tmp_path_factory):
         if name == "losses":
             path = downloaded.folder / "manifest.json"
             manifest = json.loads(path.read_text())
-            manifest["summary"] |= {"outcome": "loss", "higher_is_better": False}
+            manifest["summary"] |= {"outcome": "loss", "higher_is_better": False, "has_names": True}
+            NAMES.save(downloaded.folder / "names.json")
             path.write_text(json.dumps(manifest | {"checksum": _manifest_checksum(manifest)}))
         pipeline.run("report")
     return home
@@ -103,6 +111,21 @@ def test_the_page_says_loss_and_what_a_helper_does(both):
     assert not report_of(both, "losses")["higher_is_better"]
 
 
+def test_names_are_in_sentences_and_tables_and_only_where_there_are_any(both):
+    page = (both / "reports" / "losses" / "index.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    first = report_of(both, "losses")["methods"][0]["findings"][0]
+    assert f"raining on row {first['i']} ({first['class_i']}, train {first['i']}) instead of row {first['j']}" in page
+    for table in ("findings", "tests"):
+        with (both / "reports" / "losses" / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        assert [(line["name_i"], line["name_target"]) for line in lines] == [
+            (f"row {line['i']}", f"patient {line['target']}") for line in lines
+        ]
+        assert "name_" not in (both / "reports" / "margins" / f"{table}.csv").read_text().splitlines()[0]
+    assert first["name_j"] == f"row {first['j']}"
+    assert "name_i" not in report_of(both, "margins")["methods"][0]["findings"][0]
+
+
 def test_the_commands_say_the_same(both):
     def lines(name, *command):
         settings = [word for setting in settings_of(both / name) for word in ("--set", setting)]
@@ -113,12 +136,21 @@ def test_the_commands_say_the_same(both):
         for n in ("margins", "losses")
     )
     assert [(row["image"], row["rank"]) for row in margins] == [(row["image"], row["rank"]) for row in losses]
-    assert all("the loss on this cat (target 0)" in row["words"] for row in losses)
+    assert all("the loss on patient 0 (cat, target 0)" in row["words"] for row in losses)
+    assert [row["name_image"] for row in losses] == [f"row {row['image']}" for row in losses]
+    assert {row["name_target"] for row in losses} == {"patient 0"}
+    assert "name_image" not in margins[0]
     found = list(csv.DictReader(lines("losses", "findings").splitlines()))
     assert found
-    assert all("the loss on cat (target " in row["words"] for row in found)
+    for row in found:
+        assert [row[f"name_{side}"] for side in ("i", "j", "target")] == [
+            f"row {row['i']}", f"row {row['j']}", f"patient {row['target']}",
+        ]  # fmt: skip
+        assert f"training on row {row['i']} ({row['class_i']}, train {row['i']}) instead of" in row["words"]
+        assert f"the loss on patient {row['target']} (cat, target {row['target']})" in row["words"]
     settings = [word for setting in settings_of(both / "losses") for word in ("--set", setting)]
     text = ok(both / "losses", "influence", *settings, "--target", "0", "--top", "3")
     assert "Strongest helpers, by estimate (training on them lowers the loss):" in text
     assert "Strongest hurters, by estimate (training on them raises the loss):" in text
+    assert text.startswith("Target 0 (patient 0): ")
     assert "margin" not in text
