@@ -12,8 +12,8 @@ from pipeline.report.page import Page
 from pipeline.report.rows import Numbered
 from pipeline.report.sections.base import Section, Variables, titled
 
-TABLE_ROWS = 2000
-"""Of each method; all of them are in findings.csv."""
+TABLE_ROWS, ALL_ROWS = 2000, 4000
+"""Of each method, and of the page, for it is to be sent by mail; all of them are in findings.csv."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,13 @@ def data(page: Page) -> Variables | None:
     """Each method that has findings, with the first of them."""
     if not page.n_findings:
         return None
-    shown = {method.index: method.group.findings[:TABLE_ROWS] for method in page.methods if method.n_found}
+    with_findings = [method for method in page.methods if method.n_found]
+    most = min(TABLE_ROWS, ALL_ROWS // len(with_findings))
+    shown = {method.index: method.group.findings[:most] for method in with_findings}
     sprite = sprite_of(page.content.images, _without_panel(page, shown))
     tables = [
         (method, [_row(item, k < len(method.drawn), page, sprite) for k, item in enumerate(shown[method.index])])
-        for method in page.methods
-        if method.n_found
+        for method in with_findings
     ]
     return {"tables": tables, "sprite": sprite}
 

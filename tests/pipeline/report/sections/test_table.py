@@ -37,3 +37,11 @@ def test_rows_can_be_filtered_by_all_their_images_and_classes(report):
     _, page = report([row], train_classes=classes, class_names=("dog", "truck", "cat"))
     (line,) = (attrs for tag, attrs in page.tags if tag == "tr" and "data-s" in attrs)
     assert (line["data-m"], sorted(line["data-c"].split())) == ("1 2 6 7", ["0", "1", "2"])
+
+
+def test_several_tables_share_the_rows_that_a_page_may_have(report, monkeypatch):
+    monkeypatch.setattr("pipeline.report.sections.table.ALL_ROWS", 30)
+    rows = [*make_rows(20, 20), *make_rows(20, 20, method="swap"), *make_rows(9, 0, method="contrast")]
+    _, page = report(rows, max_panels=3)
+    assert len(page.rows) == 2 * (15 + 1)
+    assert page.text.count("The first 15 of 20 findings; all of them are in findings.csv") == 2
