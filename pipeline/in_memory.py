@@ -30,6 +30,7 @@ from pipeline.report.evidence.shown import evidence_of
 from pipeline.report.rows import rows_of
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
+from pipeline.text.given_names import outcome_name
 
 TITLE = "Which training images matter more?"
 LISTED = ".files"
@@ -97,9 +98,17 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
         masks=MaskCheck(result.premise, tested.column_sums(), settings.order == "permuted"),
         coding=_coding(result),
         class_names=items.class_names,
-        **evidence_of(rows, held_out, items.class_of, found, max_panels=max_panels),
+        train_classes=() if items.train_labels is None else [items.class_of("train", k) for k in range(items.n_train)],
+        **evidence_of(
+            rows,
+            held_out,
+            items.class_of,
+            found,
+            max_panels=max_panels,
+            higher_is_better=settings.higher_is_better,
+        ),
         max_panels=max_panels,
-        unit=settings.outcome,
+        unit=outcome_name(settings.outcome),
         higher_is_better=settings.higher_is_better,
         names=ItemNames(*(names or () for names in items.names)),
         tau=settings.tau,
@@ -176,6 +185,7 @@ def _found_atlas(result: Analysis, held_out: HeldOut) -> FoundAtlas | None:
         names=result.items.class_of,
         threads=result.threads,
         warning=spoils_of_influences(result.premise) if result.settings.allow_unexchangeable else "",
+        higher_is_better=result.settings.higher_is_better,
     )
 
 

@@ -27,6 +27,17 @@ def named(number: int, name: str) -> str:
     return f"{number} ({name})" if name else str(number)
 
 
+def called(label: str, part: str, number: int, name: str = "", article: str = "") -> str:
+    """An image in a sentence: "this dog (train 12)"; one with a name of its own is called by it.
+
+    >>> called("dog", "train", 12, article="this "), called("", "target", 3, "bmi"), called("", "train", 3)
+    ('this dog (train 12)', 'bmi (target 3)', 'image (train 3)')
+    """
+    if name:
+        return f"{name} ({f'{label}, ' if label else ''}{part} {number})"
+    return f"{article}{label or 'image'} ({part} {number})"
+
+
 def _width(text: str) -> int:
     """Columns that it takes: the hat of θ̂ takes none."""
     return sum(not unicodedata.combining(letter) for letter in text)

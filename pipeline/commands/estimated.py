@@ -19,6 +19,7 @@ from datamodels_inf.contrast import effect_interval
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.internal.checks import Ints, some_of
 from datamodels_inf.pooled import pooled_target
+from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, one_of
@@ -32,6 +33,7 @@ from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_influences
 from pipeline.store.cache import Result
 from pipeline.summaries import InfluenceSummary, read_summary
+from pipeline.text.given_names import one_line, outcome_name
 
 NEEDED = ("download", "fit", "evidence", "atlas", "influence")
 NO_ATLAS = (
@@ -46,7 +48,8 @@ class Single:
 
     low, high: MARGINAL interval. low_selected, high_selected: the one that makes up for the selection, NaN where it is
     no finding. n_found: findings of its family. theta: the image's weight in the datamodel. rank, of n_train, lies
-    between rank_low and rank_high; rank_words say so.
+    between rank_low and rank_high; rank_words say so. name_image, name_target: their own, empty for none. outcome: what
+    the models' outcome is called.
     """
 
     image: int
@@ -67,6 +70,9 @@ class Single:
     rank_low: int
     rank_high: int
     rank_words: str
+    name_image: str = ""
+    name_target: str = ""
+    outcome: str = "margin"
 
     @property
     def known(self) -> bool:
@@ -76,14 +82,14 @@ class Single:
     @property
     def words(self) -> str:
         """ "training on this 5 (train 12) instead of an average image lowers the margin on this 3 (target 84) by …"."""
-        this = f"this {self.class_image or 'image'} (train {self.image})"
-        that = f"this {self.class_target or 'image'} (target {self.target})"
+        this = called(self.class_image, "train", self.image, self.name_image, "this ")
+        that = called(self.class_target, "target", self.target, self.name_target, "this ")
         if not self.known:
             return f"the influence of {this} on {that} is not known: every held-out model saw the image, or none did"
         verb = "raises" if self.estimate >= 0 else "lowers"
         return (
-            f"training on {this} instead of an average image {verb} the margin on {that} by {abs(self.estimate):.3g}, "
-            f"95 % interval {self._change(self.low, self.high)}{self._verdict}"
+            f"training on {this} instead of an average image {verb} the {self.outcome} on {that} by "
+            f"{abs(self.estimate):.3g}, 95 % interval {self._change(self.low, self.high)}{self._verdict}"
         )
 
     @property
@@ -135,6 +141,16 @@ class Estimated:
         return read_counts(self.result)
 
     @property
+    def outcome(self) -> str:
+        """What the models' outcome is called."""
+        return outcome_name(self.data.rows.outcome)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether helpers raise the outcome."""
+        return self.data.rows.higher_is_better
+
+    @property
     def warning(self) -> str:
         """What spoils estimates that the user wanted all the same."""
         return spoiled_influences(self.config, self.atlas.summary.masks)
@@ -155,11 +171,14 @@ class Estimated:
 
     def strongest_images(self, place: int, top: int) -> tuple[Ints, Ints]:
         """The images that help a target most, and those that hurt it most, strongest first."""
-        return _strongest(*self.atlas.of_target(place), top)
+        return self._helping_first(*_strongest(*self.atlas.of_target(place), top))
 
     def strongest_places(self, image: int, top: int) -> tuple[Ints, Ints]:
         """Of the targets that an image helps most, and hurts most, the places."""
-        return _strongest(*self.atlas.of_image(image), top)
+        return self._helping_first(*_strongest(*self.atlas.of_image(image), top))
+
+    def _helping_first(self, raising: Ints, lowering: Ints) -> tuple[Ints, Ints]:
+        return (raising, lowering) if self.higher_is_better else (lowering, raising)
 
     def n_found(self, place: int) -> int:
         """Findings of the family that a target belongs to."""
@@ -185,6 +204,9 @@ class Estimated:
                 class_target=self.class_of_target(target),
                 n_found=self.n_found(place),
                 rank_words=ranks.in_words(k),
+                name_image=one_line(self.data.names.of("train", image)),
+                name_target=one_line(self.data.names.of("target", target)),
+                outcome=self.outcome,
                 **numbers,
             )
 
@@ -204,10 +226,11 @@ class Estimated:
     def _ranks(self, target: int, images: Ints, confidence: float) -> RankIntervals:
         (blocks,) = tested_targets(self.data, self.fitted, np.array([target]))
         margins, theta = pooled_target(self.data.held_out_masks, blocks)
+        sign = 1.0 if self.higher_is_better else -1.0  # Rank 1 is that of the most helpful image.
         return rank_intervals(
             self.data.held_out_masks,
-            margins,
-            theta=theta,
+            sign * margins,
+            theta=sign * theta,
             images=images,
             confidence=confidence,
             threads=os.cpu_count() or 1,
@@ -222,6 +245,14 @@ class Estimated:
         """Its name; empty where it is not known."""
         labels = self.data.labels
         return "" if labels is None else labels.class_names[labels.target_labels[target]]
+
+    def named_image(self, image: int) -> str:
+        """ "12 (dog)", or by its own name "12 (bmi)"."""
+        return named(image, one_line(self.data.names.of("train", image)) or self.class_of_image(image))
+
+    def named_target(self, target: int) -> str:
+        """The same of a target."""
+        return named(target, one_line(self.data.names.of("target", target)) or self.class_of_target(target))
 
     def weights_of_image(self, image: int) -> tuple[int, int]:
         """How many datamodels give it a weight other than 0, and in how many of these it is a finding of that sign."""
@@ -242,5 +273,5 @@ def _strongest(estimate: Singles, error: Singles, top: int) -> tuple[Ints, Ints]
     """The places of the largest and of the smallest estimates, as far as they are above and below 0 and known."""
     order = np.argsort(-estimate, kind="stable")
     order = order[np.isfinite(error[order])]
-    helping, hurting = order[estimate[order] > 0], order[estimate[order] < 0][::-1]
-    return helping[:top], hurting[:top]
+    raising, lowering = order[estimate[order] > 0], order[estimate[order] < 0][::-1]
+    return raising[:top], lowering[:top]

@@ -60,12 +60,12 @@ def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = 
     _check(tested, method, asked.wanted_class)
     targets = {tested.find_target(text) for text in asked.targets}
     if as_csv:
-        yield csv_line(CSV_COLUMNS)
+        yield csv_line((*CSV_COLUMNS, *tested.name_columns))
     for name in tested.methods if method is None else [method]:
         found = [row for row in tested.findings(name) if _is_asked_for(tested, row, asked.wanted_class, targets)]
         rows = sorted(found, key=ORDERS[asked.sort])[: asked.limit]
         if as_csv:
-            yield from (csv_line(_csv_values(row)) for row in rows)
+            yield from (csv_line(_csv_values(row, tested.name_columns)) for row in rows)
             continue
         if tested.warning:
             yield f"Warning: p-values may not be valid: {tested.warning}"
@@ -165,9 +165,9 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
         yield f"    {row['words']}{f' ({note})' if (note := row['note']) else ''}"
 
 
-def _csv_values(row: Row) -> list[Any]:
+def _csv_values(row: Row, name_columns: Sequence[str]) -> list[Any]:
     values = {**row, "i": tuple(row["members_i"]), "j": tuple(row["members_j"])}
-    return [values[name] for name in CSV_COLUMNS]
+    return [values[name] for name in (*CSV_COLUMNS, *name_columns)]
 
 
 def _size(effect: float) -> float:

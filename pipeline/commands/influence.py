@@ -12,6 +12,7 @@ from datamodels_inf.internal.checks import Ints
 from pipeline.commands.aligned import aligned, named
 from pipeline.commands.estimated import Estimated, Single
 from pipeline.findings import MARGINAL, coverage, error_rate, level_text
+from pipeline.images.item_names import ItemNames
 from pipeline.text.csv_text import Cell, csv_line
 from pipeline.text.numbers import plural, terminal_pvalue
 
@@ -36,8 +37,9 @@ def influence_lines(
     number = None if image is None else estimated.find_image(image)
     parts = _parts(estimated, place, number, top)
     if as_csv:
-        yield csv_line(CSV_COLUMNS)
-        yield from (csv_line(_csv_values(single)) for single in chain(*parts.values()))
+        columns = (*CSV_COLUMNS, *_name_columns(estimated.data.names))
+        yield csv_line(columns)
+        yield from (csv_line(_csv_values(single, columns)) for single in chain(*parts.values()))
         return
     yield from _first_lines(estimated, place, number)
     for title, singles in parts.items():
@@ -57,10 +59,17 @@ def _parts(estimated: Estimated, place: int | None, image: int | None, top: int)
     sides = estimated.strongest_images(place, top)
     singles = iter(list(estimated.singles(place, np.concatenate(sides))))
     helpers, hurters = ([next(singles) for _ in side] for side in sides)
+    up, down = _verbs(estimated)
     return {
-        "Strongest helpers, by estimate (training on them raises the margin):": helpers,
-        "Strongest hurters, by estimate (training on them lowers the margin):": hurters,
+        f"Strongest helpers, by estimate (training on them {up}):": helpers,
+        f"Strongest hurters, by estimate (training on them {down}):": hurters,
     }
+
+
+def _verbs(estimated: Estimated) -> tuple[str, str]:
+    """What a helper does to the outcome, and what a hurter does: "raises the margin", "lowers the margin"."""
+    both = f"raises the {estimated.outcome}", f"lowers the {estimated.outcome}"
+    return both if estimated.higher_is_better else both[::-1]
 
 
 def _parts_of_image(estimated: Estimated, image: int, top: int) -> dict[str, list[Single]]:
@@ -72,9 +81,10 @@ def _parts_of_image(estimated: Estimated, image: int, top: int) -> dict[str, lis
         return [*chain(*(estimated.singles(place, np.array([image]), shared) for place in places.tolist()))]
 
     helped, hurt = map(on, sides)
+    up, down = _verbs(estimated)
     return {
-        "Targets that it helps most, by estimate (training on it raises the margin):": helped,
-        "Targets that it hurts most, by estimate (training on it lowers the margin):": hurt,
+        f"Targets that it helps most, by estimate (training on it {up}):": helped,
+        f"Targets that it hurts most, by estimate (training on it {down}):": hurt,
     }
 
 
@@ -97,7 +107,7 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
     n_found, n_nonzero, n_stand = (int(estimated.counts[name][place]) for name in ("n_found", "n_nonzero", "n_stand"))
     target, n_train = estimated.atlas.summary.targets[place], estimated.data.n_train
     yield (
-        f"Target {named(target, estimated.class_of_target(target))}: {n_found:,} of {n_train:,} training images "
+        f"Target {estimated.named_target(target)}: {n_found:,} of {n_train:,} training images "
         f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
@@ -109,8 +119,9 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
 def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
     raised, lowered = (int(estimated.counts[name][image]) for name in ("raised", "lowered"))
     yield (
-        f"Training image {named(image, estimated.class_of_image(image))} influences {raised + lowered:,} of "
-        f"{estimated.summary.n_targets:,} targets: it raises the margin on {raised:,} and lowers that on {lowered:,}, "
+        f"Training image {estimated.named_image(image)} influences {raised + lowered:,} of "
+        f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers that on "
+        f"{lowered:,}, "
         f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
     )
     if estimated.summary.family == "target":
@@ -140,8 +151,9 @@ def _table(singles: Sequence[Single], *, by_target: bool) -> Iterator[str]:
     """Two lines an influence: its numbers, and what they say."""
     cells = [["target (class)" if by_target else "image (class)", *HEADER]]
     for single in singles:
-        who = (single.target, single.class_target) if by_target else (single.image, single.class_image)
-        cells.append([named(*who), *_cells(single)])
+        target = single.target, single.name_target or single.class_target
+        image = single.image, single.name_image or single.class_image
+        cells.append([named(*(target if by_target else image)), *_cells(single)])
     header, *lines = aligned(cells)
     yield header
     for single, line in zip(singles, lines, strict=True):
@@ -158,7 +170,12 @@ def _cells(single: Single) -> list[str]:
     return [estimate, known, selected, p, verdict, f"{single.theta:.3g}", single.rank_words]
 
 
-def _csv_values(single: Single) -> list[Cell]:
+def _name_columns(names: ItemNames) -> tuple[str, ...]:
+    """Of columns for names, those that have any."""
+    return (*(("name_image",) if names.train else ()), *(("name_target",) if names.targets else ()))
+
+
+def _csv_values(single: Single, columns: Sequence[str]) -> list[Cell]:
     """Infinite and unknown numbers as nothing."""
-    values = (getattr(single, name) for name in CSV_COLUMNS)
+    values = (getattr(single, name) for name in columns)
     return [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]

@@ -16,11 +16,12 @@ import numpy as np
 from datamodels_inf.contrast import Contrast
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.commands.aligned import named
+from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
 from pipeline.images.image_set import Labels
+from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
@@ -28,6 +29,7 @@ from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_tests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
+from pipeline.text.given_names import one_line, outcome_name
 from pipeline.unseen_effects import unseen_in
 
 if TYPE_CHECKING:
@@ -62,6 +64,16 @@ class Tested:
     def labels(self) -> Labels | None:
         """Classes of training images and targets, where they are known."""
         return self.data.labels
+
+    @property
+    def names(self) -> ItemNames:
+        """Of single training images and targets."""
+        return self.data.names
+
+    @property
+    def outcome(self) -> str:
+        """What the models' outcome is called."""
+        return outcome_name(self.data.rows.outcome)
 
     def find_target(self, text: str) -> int:
         """The number of the target that --target names."""
@@ -108,7 +120,7 @@ class Tested:
         test = self.config.test
         beyond = f" by more than τ = {test.tau:g}" if test.tau > 0 else ""
         what = "influences its" if count == 1 else "influence their"
-        return f"{what} target differently{beyond}, {error_rate(test)}"
+        return f"{what} target differently{beyond}, {error_rate(test, self.summary.n_made)}"
 
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""
@@ -147,7 +159,19 @@ class Tested:
         added = zip(family.adjusted[tests].tolist(), low.tolist(), high.tolist(), weight.tolist(), strict=True)
         for row, values in zip(part.to_pylist(), added, strict=True):
             whole = {**row, "n_rows": self.summary.n_rows[row["method"]], **dict(zip(ADDED, values, strict=True))}
-            yield {**whole, "words": f"{self._words(whole)}{_as_finding(whole, family.n_found)}"}
+            words = f"{self._words(whole)}{_as_finding(whole, family.n_found)}"
+            yield {**whole, **self._own_names(row), "words": words}
+
+    @property
+    def name_columns(self) -> tuple[str, ...]:
+        """Of columns for names of single images, those that have any."""
+        return (*(("name_i", "name_j") if self.names.train else ()), *(("name_target",) if self.names.targets else ()))
+
+    def _own_names(self, row: Row) -> dict[str, str]:
+        """As they were given; of a group with semicolons between."""
+        parts = {"name_i": ("train", row["members_i"]), "name_j": ("train", row["members_j"])}
+        parts["name_target"] = ("target", [row["target"]])
+        return {name: "; ".join(self.names.of(parts[name][0], k) for k in parts[name][1]) for name in self.name_columns}
 
     def classes(self, row: Row) -> set[str]:
         """Of all images of a test: the members of i and of j, and the target."""
@@ -160,15 +184,23 @@ class Tested:
         interval = row["effect_low"], row["effect_high"]
         effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], MARGINAL)
         this, that = (
-            " + ".join(f"{self._class(member) or 'image'} (train {member})" for member in row[name])
+            " + ".join(called(self._class(m), "train", m, self._name("train", m)) for m in row[name])
             for name in ("members_i", "members_j")
         )
-        return effect.in_words(this, that, f"the margin on {row['class_target'] or 'image'} (target {row['target']})")
+        target = row["target"]
+        on = called(row["class_target"], "target", target, self._name("target", target))
+        return effect.in_words(this, that, f"the {self.outcome} on {on}")
+
+    def _name(self, part: str, number: int) -> str:
+        return one_line(self.names.of(part, number))
 
     def cells(self, row: Row) -> list[str]:
-        """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group."""
-        sides = [" ".join(named(m, self._class(m)) for m in row[name]) for name in ("members_i", "members_j")]
-        return [*sides, named(row["target"], row["class_target"])]
+        """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group; by its name, where one has it."""
+        sides = [
+            " ".join(named(m, self._name("train", m) or self._class(m)) for m in row[name])
+            for name in ("members_i", "members_j")
+        ]
+        return [*sides, named(row["target"], self._name("target", row["target"]) or row["class_target"])]
 
 
 def _as_finding(row: Row, n_found: int) -> str:

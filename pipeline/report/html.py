@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files as resources
 from pathlib import PurePath
 
@@ -39,7 +40,7 @@ FILTERS = {
 def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
     """The whole page. files: what stands beside it."""
     environment = _environment(page, shown)
-    shared = {"page": page, "files": listed_files(files)}
+    shared = {"page": page, "files": listed_files(files), "noun": page.content.noun}
 
     def parts(inside: str) -> list[Markup]:
         """The sections inside another one, or (inside nothing) of the page itself."""
@@ -57,10 +58,29 @@ def html_of(page: Page, shown: Sequence[Shown], files: Sequence[File]) -> str:
     return environment.get_template("page.html.j2").render(
         page=page,
         sections=parts(inside=""),
+        contents=contents_of(page, shown),
         styles=[one.section.style for one in shown if one.section.style],
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the contents: where it leads, and the lines inside it."""
+
+    anchor: str
+    title: str
+    inside: list[Entry]
+
+
+def contents_of(page: Page, shown: Sequence[Shown], inside: str = "") -> list[Entry]:
+    """The sections that have a title, in their order."""
+    return [
+        Entry(one.section.name, one.section.title(page), contents_of(page, shown, one.section.name))
+        for one in shown
+        if one.section.inside == inside and one.section.title is not None
+    ]
 
 
 def listed_files(files: Sequence[File]) -> list[File]:
@@ -74,10 +94,14 @@ def listed_files(files: Sequence[File]) -> list[File]:
 
 def _environment(page: Page, shown: Sequence[Shown]) -> Environment:
     def item(row: Row) -> Markup:
-        """What the script sorts and filters by: target, classes, and the numbers as in the CSV files."""
+        """What the script sorts and filters by: target, classes, images, and the numbers as in the CSV files."""
         keys = " ".join(plain(getattr(row, name)) for name in SORT_KEYS)
-        names = " ".join(str(page.class_numbers.get(name, -1)) for name in (row.class_i, row.class_j))
-        return Markup('data-t="{}" data-c="{}" data-s="{}"').format(row.target, names, keys)
+        members = (*row.left, *row.right)
+        known = page.content.train_classes
+        classes = dict.fromkeys([row.class_i, row.class_j, *(known[member] for member in members if known)])
+        names = " ".join(str(page.class_numbers.get(name, -1)) for name in classes)
+        images = " ".join(map(str, members))
+        return Markup('data-t="{}" data-c="{}" data-m="{}" data-s="{}"').format(row.target, names, images, keys)
 
     own = [PackageLoader("pipeline.report", folder) for folder in ("templates", "sections")]
     given = [one.section.templates for one in shown if one.section.templates is not None]

@@ -1,33 +1,54 @@
-"""What images and classes are called, safe inside a sentence whatever the class is called."""
+"""What images and classes are called, safe inside a sentence whatever they are called."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
+from pipeline.text.given_names import LONGEST_NAME
+
 SHOWN_MEMBERS = 3  # of a group, by number
-LONGEST_NAME = 60  # of a class in a sentence
+FEW_CLASSES = 3  # of a group, that are counted one by one
 DIRECTIONS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def image_name(article: str, label: str, indices: Sequence[int]) -> str:
-    """ "this dog (train 12)", or "these 5 dog images (train 12, 40, 41, …)"."""
-    name = _isolated(class_name(label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…"))
-    if len(indices) == 1:
-        return f"{article} {name} ({place('train', indices)})"
-    plural_article = {"this": "these", "that": "those"}[article]
-    return f"{plural_article} {len(indices)} {f'{name} ' if label else ''}images ({place('train', indices)})"
-
-
-def class_name(label: str) -> str:
-    """The name of a class to be shown, without characters that would change the text around it; "image" if it has none.
+def class_name(label: str, noun: str = "image") -> str:
+    """The name of a class to be shown, without characters that would change the text around it; `noun` if it has none.
 
     These are control characters: line breaks, and those that turn the direction of writing.
     """
-    return "".join(c for c in label if unicodedata.category(c) != "Cc" and c not in DIRECTIONS) or "image"
+    return "".join(c for c in label if unicodedata.category(c) != "Cc" and c not in DIRECTIONS) or noun
 
 
-def _isolated(name: str) -> str:
+def cut(name: str) -> str:
+    """At most LONGEST_NAME characters."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def group_name(classes: Sequence[str], noun: str = "image") -> str:
+    """The images of a group, of whatever classes they are; "" is a class that is not known.
+
+    >>> group_name(["dog", "dog"]), group_name(["cat", "dog", "dog"]), group_name([""] * 4, "item")
+    ('2 dog images', '2 dog and 1 cat images', '4 items')
+    >>> group_name(["dog", "cat", "truck", "ship"])
+    '4 images of 4 classes'
+    """
+    counts = Counter(classes).most_common()
+    if len(counts) > FEW_CLASSES:
+        return f"{len(classes)} {noun}s of {len(counts)} classes"
+    if counts == [("", len(classes))]:
+        return f"{len(classes)} {noun}s"
+    parts = [f"{count} {isolated(cut(class_name(label, 'other')))}" for label, count in counts]
+    return f"{listed(parts)} {noun}s"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def isolated(name: str) -> str:
     """`name` inside a sentence: one that is written from right to left must not turn what follows it."""
     turns = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in name)
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}" if turns else name
@@ -35,5 +56,9 @@ def _isolated(name: str) -> str:
 
 def place(part: str, indices: Sequence[int]) -> str:
     """ "train 12", "target 17", "train 12, 40, 41, …"."""
-    shown = ", ".join(map(str, indices[:SHOWN_MEMBERS]))
-    return f"{part} {shown}{', …' if len(indices) > SHOWN_MEMBERS else ''}"
+    return f"{part} {some_of(list(map(str, indices)))}"
+
+
+def some_of(texts: Sequence[str]) -> str:
+    """The first few, and "…" for the others."""
+    return f"{', '.join(texts[:SHOWN_MEMBERS])}{', …' if len(texts) > SHOWN_MEMBERS else ''}"

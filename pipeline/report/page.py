@@ -12,6 +12,7 @@ from pipeline.report.content import Content
 from pipeline.report.drawing.bars import common_limit
 from pipeline.report.drawing.embedded_images import Embed, embedder
 from pipeline.report.evidence.detectable_effects import DetectableEffects, detectable_of
+from pipeline.report.evidence.stronger_methods import Stronger, stronger_of
 from pipeline.report.levels import finding_levels, levels_text
 from pipeline.report.rows import Group, Numbered, Row, groups_of
 from pipeline.report.sentences import models_of_method
@@ -41,6 +42,7 @@ class MethodOnPage:
     """One method, the `index`-th. drawn: the tests with a panel. n_models: those that tested each pair, and in words.
 
     longer: the level of the findings' own intervals as text, or its range; empty where it is no other than 95 %.
+    stronger: where nothing was found, a method that would see more, if one is known to.
     """
 
     index: int
@@ -51,6 +53,7 @@ class MethodOnPage:
     edge: Edge
     longer: str
     detectable: DetectableEffects | None
+    stronger: Stronger | None
 
     @property
     def name(self) -> str:
@@ -83,7 +86,8 @@ class Page:
     @classmethod
     def of(cls, content: Content) -> Page:
         """The page of `content`, before anything is drawn."""
-        methods = tuple(_method(k, group, content) for k, group in enumerate(groups_of(content.rows)))
+        groups = groups_of(content.rows)
+        methods = tuple(_method(k, group, groups, content) for k, group in enumerate(groups))
         bar_end = common_limit([item.row for method in methods for item in method.drawn])
         return cls(content, methods, bar_end, embedder(content.images))
 
@@ -124,7 +128,8 @@ class Page:
     @property
     def mask_law(self) -> str:
         """The law of the masks in words."""
-        return MASK_LAWS.get(self.content.mask_law, self.content.mask_law)
+        law = MASK_LAWS.get(self.content.mask_law, self.content.mask_law)
+        return law.replace("images", f"{self.content.noun}s")
 
     @cached_property
     def class_numbers(self) -> dict[str, int]:
@@ -133,7 +138,7 @@ class Page:
         return {name: k for k, name in enumerate(dict.fromkeys([*self.content.class_names, *of_findings]))}
 
 
-def _method(index: int, group: Group, content: Content) -> MethodOnPage:
+def _method(index: int, group: Group, groups: Sequence[Group], content: Content) -> MethodOnPage:
     return MethodOnPage(
         index=index,
         group=group,
@@ -143,6 +148,7 @@ def _method(index: int, group: Group, content: Content) -> MethodOnPage:
         edge=_edge(group, content),
         longer=levels_text(*finding_levels(group, content)),
         detectable=detectable_of(group, content),
+        stronger=stronger_of(group, groups, content),
     )
 
 

@@ -8,8 +8,8 @@ from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.findings import one_of
 from pipeline.report.content import Blocks, Content
 from pipeline.report.content.influences import Single
+from pipeline.report.drawing.slots import Slot, slot_of, slots_of
 from pipeline.report.effects import Estimated
-from pipeline.report.names import image_name
 from pipeline.report.rows import Group, Numbered, Row
 from pipeline.text.numbers import fixed, number, percent, plural
 
@@ -40,34 +40,37 @@ def effect_of_rerun(effect: float) -> str:
     return "not estimated" if math.isnan(effect) else f"Δ {fixed(effect, 3)}"
 
 
-def sentence(item: Numbered, unit: str) -> str:
+def sentence(item: Numbered, content: Content) -> str:
     """The effect in words: "Training on this dog (train 12) instead of that truck (train 801) raises the margin …".
 
     What is no finding, or has an interval around zero, is told as an estimate only.
     """
     row = item.row
-    this, that = image_name("this", row.class_i, row.left), image_name("that", row.class_j, row.right)
+    target, left, right = slots_of(row, content)
+    this, that = left.in_sentence("this"), right.in_sentence("that")
     if not math.isfinite(row.effect):
         return f"For training on {this} instead of {that}, the effect could not be estimated."
     effect, low, high = effect_texts(row)
-    what = _change(row.effect, effect.lstrip("−"), unit)
+    what = _change(row.effect, effect.lstrip("−"), content.unit, target)
     if row.effect_low <= 0.0 <= row.effect_high or math.isnan(row.effect_low) or math.isnan(row.effect_high):
         return f"By estimate, training on {this} instead of {that} {what}; {_unsure(row, low, high)}."
     if not row.finding:
         interval = _of_change(row, row.effect_low, row.effect_high)
         done = f"training on {this} instead of {that} {what}, 95 % interval {interval}"
-        return f"By estimate, {done}; the test does not confirm it."
+        return f"By estimate, {done}; the {row.method} test does not confirm it."
     return _told(row, f"training on {this} instead of {that} {what}", item.n_found)
 
 
-def sentence_of_image(single: Single, n_found: int, unit: str) -> str:
+def sentence_of_image(single: Single, n_found: int, content: Content) -> str:
     """A finding in words: "Training on this 5 (train 84) instead of an average other image lowers the margin …".
 
     n_found: findings of its family.
     """
     size = effect_texts(single)[0].lstrip("−")
-    who = image_name("this", single.class_image, (single.image,))
-    what = f"training on {who} instead of an average other image {_change(single.effect, size, unit)}"
+    who = slot_of(content, "", "train", (single.image,), single.class_image).in_sentence("this")
+    target = slot_of(content, "target", "target", (single.target,), single.class_target)
+    change = _change(single.effect, size, content.unit, target)
+    what = f"training on {who} instead of an average other {content.noun} {change}"
     return _told(single, what, n_found)
 
 
@@ -78,17 +81,22 @@ def verdict(group: Group, content: Content) -> str:
         return f"None of the {len(group.tests)} pairs could be tested."
     if found == 0:
         who = "The one pair tested was not" if tests == 1 else f"None of the {tests} pairs was"
-        return f"{who} found to influence its target differently{content.beyond}, {promise(content)}."
+        return f"{who} found to influence its target differently{content.beyond}, {promise(content, tests)}."
     pairs = "pair" if tests == 1 else "pairs"
     what = "influences its" if found == 1 else "influence their"
-    return f"{found} of {tests} {pairs} {what} target differently{content.beyond}, {promise(content)}."
+    return f"{found} of {tests} {pairs} {what} target differently{content.beyond}, {promise(content, tests)}."
 
 
-def promise(content: Content) -> str:
-    """What the correction for many tests guarantees, as the end of a sentence."""
-    if CORRECTIONS[content.correction].controls == "FWER":
-        return f"with {chance_of_any(content.alpha)}"
-    return f"at a false discovery rate of {content.alpha:g}"
+def promise(content: Content, n_tests: int) -> str:
+    """What the correction for many tests guarantees over which family, as the end of a sentence.
+
+    "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 2 tests)".
+    """
+    rule = CORRECTIONS[content.correction]
+    rate = f"at a false discovery rate of {content.alpha:g}"
+    if rule.controls == "FWER":
+        rate = f"with {chance_of_any(content.alpha)}"
+    return f"{rate} ({rule.title} over {plural(n_tests, 'test')})"
 
 
 def chance_of_any(alpha: float) -> str:
@@ -158,10 +166,11 @@ def _told(row: Estimated, what: str, n_found: int) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _change(effect: float, size: str, unit: str) -> str:
+def _change(effect: float, size: str, unit: str, target: Slot) -> str:
+    where = target.in_sentence("this") if target.own else "the target"
     if effect == 0.0:
-        return f"leaves the {unit} on the target as it is"
-    return f"{'raises' if effect > 0 else 'lowers'} the {unit} on the target by {size}"
+        return f"leaves the {unit} on {where} as it is"
+    return f"{'raises' if effect > 0 else 'lowers'} the {unit} on {where} by {size}"
 
 
 def _of_change(row: Estimated, low: float, high: float) -> str:

@@ -52,7 +52,7 @@ def copy_files(run: Run, files: Files) -> DownloadSummary:
         run.say(f"{are_counted(rows.n_unfinished, 'model', first=True)} not completed ({files.completed}): left out")
     if rows.n_repeated:
         repeat = f"{counted(rows.n_repeated, 'model')} {'repeats' if rows.n_repeated == 1 else 'repeat'} a mask"
-        run.say(f"{repeat}: the margins of equal masks are averaged")
+        run.say(f"{repeat}: the outcomes of equal masks are averaged")
     return rows
 
 
@@ -138,7 +138,7 @@ class Arrays:
         if self.files.margin_step is not None:
             return margins.astype(np.float32) * np.float32(self.files.margin_step)
         if not np.isfinite(margins).all():
-            raise BadInputError(f"{self.files.margins} holds a margin that is NaN or infinite; mend or drop the row.")
+            raise BadInputError(f"{self.files.margins} holds an outcome that is NaN or infinite; mend or drop the row.")
         return margins
 
 

@@ -93,7 +93,7 @@ def _labels(path: Path | None, arrived: Arrived) -> Labels | None:
 def _check_counts(name: str, found: tuple[int, int], wanted: tuple[int, int]) -> None:
     if found != wanted:
         raise BadInputError(
-            f"{name} has {found[0]} training and {found[1]} target images, but masks and margins are of "
+            f"{name} has {found[0]} training and {found[1]} target images, but masks and outcomes are of "
             f"{wanted[0]} and {wanted[1]}; give the images of this data set."
         )
 

@@ -34,6 +34,7 @@ from pipeline.summaries import (
     TestSummary,
     read_summary,
 )
+from pipeline.text.given_names import outcome_name
 
 if TYPE_CHECKING:
     from pipeline.findings import Family
@@ -88,12 +89,13 @@ def run(run: Run) -> ReportSummary:
         masks=MaskCheck(test.masks, data.held_out_masks.column_sums(), config.test.order == "permuted"),
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
+        train_classes=() if labels is None else [labels.class_names[k] for k in labels.train_labels.tolist()],
         **_evidence(run, rows),
         robustness=_robustness(inputs, labels),
         trained_again=trained_again_of(inputs.get("verify")),
         fresh=fresh_check(inputs),
         max_panels=config.report.max_panels,
-        unit=data.rows.outcome,
+        unit=outcome_name(data.rows.outcome),
         higher_is_better=data.rows.higher_is_better,
         names=data.names,
         tau=config.test.tau,
@@ -223,7 +225,15 @@ def _evidence(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     names = _names(data.labels)
     found = _found_atlas(run, held_out, names)
     said = None if found is None else _expected_influences(read_summary(run.inputs["influence"], InfluenceSummary))
-    return evidence_of(rows, held_out, names, found, max_panels=run.config.report.max_panels, expectation=said or "")
+    return evidence_of(
+        rows,
+        held_out,
+        names,
+        found,
+        max_panels=run.config.report.max_panels,
+        higher_is_better=data.rows.higher_is_better,
+        expectation=said or "",
+    )
 
 
 def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None:
@@ -252,6 +262,7 @@ def _found_atlas(run: Run, held_out: HeldOut, names: Names) -> FoundAtlas | None
         names=names,
         threads=run.n_threads,
         warning=spoiled_influences(run.config, atlas.summary.masks),
+        higher_is_better=run.data.rows.higher_is_better,
     )
 
 
@@ -355,7 +366,7 @@ def _rows_dropped(download: DownloadSummary) -> dict[str, str]:
     if download.n_unfinished:
         lines["Models left out"] = f"{download.n_unfinished:,}, which are not completed"
     if download.n_repeated:
-        lines["Models averaged"] = f"{download.n_repeated:,} repeat a mask; margins of equal masks were averaged"
+        lines["Models averaged"] = f"{download.n_repeated:,} repeat a mask; outcomes of equal masks were averaged"
     return lines
 
 

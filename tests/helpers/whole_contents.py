@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from influence_atlas import make_found, make_influences, make_models
+from influence_atlas import make_found, make_models
 from one_block import blocks_of
 from report_content import (
     EVIL,
@@ -22,10 +22,12 @@ from small_trained import make_verified
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
+from pipeline.images.item_names import ItemNames
 from pipeline.report.content import Coding, Growth, TrainedAgain
 from pipeline.report.evidence.curves import HeldOut, curves_of
 from pipeline.report.evidence.galleries import galleries_of
-from pipeline.report.evidence.influences import with_influences
+from pipeline.report.evidence.influences import influences_on, shown_targets, with_influences
+from pipeline.report.evidence.influential_images import overall
 
 NAMES = (EVIL, "x" * 200, "\u05e2\u05d1\u05e8\u05d9\u05ea\u202e \N{DOG FACE}", "a name of many words " * 9, "")
 
@@ -67,12 +69,16 @@ def hostile_rows():
     ]
 
 
-def atlas_content(rows, names=("dog", "truck", "cat"), **changes):
+def atlas_content(rows, names=("dog", "truck", "cat"), higher_is_better=True, **changes):
     models = make_models(targets=range(12))
-    found = make_found(models, names=names)
-    galleries = with_influences(galleries_of(range(12), models.held_out, lambda k: names[k % len(names)]), found)
-    influences = make_influences([row.target for row in rows], models, names=names)
-    return full_content(rows, galleries=galleries, influences=influences, **changes)
+    found = dataclasses.replace(make_found(models, names=names), higher_is_better=higher_is_better)
+    strips = galleries_of(
+        range(12), models.held_out, lambda k: names[k % len(names)] if names else "", higher_is_better=higher_is_better
+    )
+    shown = shown_targets(found, [row.target for row in rows])
+    changes |= {"influences": overall(found, tuple(influences_on(found, target) for target in shown))}
+    changes |= {"galleries": with_influences(strips, found), "higher_is_better": higher_is_better}
+    return full_content(rows, **changes)
 
 
 def in_blocks(**changes):
@@ -103,6 +109,18 @@ def trained_again():
     return TrainedAgain("paired", 1000, 100, tuple(rows))
 
 
+def named_items():
+    """Columns of a table: names, no images, no classes, and a loss, of which less is better."""
+    names = ItemNames(("age", "sex", "bmi", "bp", *(f"s{k}" for k in range(8))), ("patient <1>", *["patient"] * 11))
+    rows = [replace_classes(row) for row in two_methods()]
+    content = atlas_content(rows, names=(), max_panels=8, images=None, unit="loss", higher_is_better=False)
+    return dataclasses.replace(content, names=names, quality=make_quality(np.linspace(0.2, 0.8, 12), classes=[""] * 12))
+
+
+def replace_classes(row):
+    return dataclasses.replace(row, class_i="", class_j="", class_target="")
+
+
 CONTENTS = {
     "methods": lambda: full_content(two_methods(), max_panels=20),
     "nothing": lambda: full_content(make_rows(50, 0)),
@@ -116,5 +134,6 @@ CONTENTS = {
     "hostile atlas": lambda: atlas_content(hostile_rows(), NAMES[:4], images=None),
     "blocks": lambda: in_blocks(max_panels=8),
     "prior": lambda: with_prior(max_panels=8),
+    "named": named_items,
     "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
 }

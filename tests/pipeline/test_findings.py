@@ -160,6 +160,8 @@ def test_an_effect_of_zero_comes_before_one_that_is_not_known():
 
 def test_promises_of_findings_and_of_their_intervals():
     assert error_rate(Test()) == "at a false discovery rate of 0.2 (Benjamini–Yekutieli)"
+    assert error_rate(Test(), 1) == "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 1 test)"
+    assert error_rate(Test(), 2000).endswith("(Benjamini–Yekutieli over 2,000 tests)")
     assert error_rate(Test(correction="holm", alpha=0.05)).startswith("at a family-wise error of 0.05 (Holm")
     assert coverage(Test(), "effect") == (
         "the expected share of findings whose interval misses the effect is at most 0.2, however the tests depend on "

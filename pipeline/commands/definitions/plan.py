@@ -10,10 +10,10 @@ from pipeline.closed_pipe import echo
 
 
 @click.command()
-@click.option("--effect", type=float, help="Effect Δ on the margin that should be found.")
+@click.option("--effect", type=float, help="Effect Δ on the outcome that should be found.")
 @click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
-@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the margin given the mask.")
+@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the outcome given the mask.")
 @click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
 @click.option("--images", "n_train", type=int, help="Training images: with it also how many models to train in all.")
 @click.option("--models", "n_models", type=int, help="What do so many models find, in all? Needs --images.")

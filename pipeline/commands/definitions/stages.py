@@ -20,6 +20,6 @@ def _up_to(last: str, name: str, help_text: str) -> click.Command:
 
 
 run = _up_to("report", "run", "Run all stages, from download to report. What is cached is not run again.")
-download = _up_to("download", "download", "Stage 1: bring masks, margins and images into the store.")
+download = _up_to("download", "download", "Stage 1: bring masks, outcomes and images into the store.")
 fit = _up_to("fit", "fit", "Stages 1 and 2: fit or load a datamodel for each target.")
 test = _up_to("test", "test", "Stages 1 to 3: test the pairs of the design on the held-out models.")

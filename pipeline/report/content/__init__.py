@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.shape import Shape
@@ -60,7 +61,8 @@ class Content:
     quality: the same for each target, with its table and drawings; None leaves them out.
     coding: what the weights multiply; None leaves it out.
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
-    class_names: all classes in their order; those that only occur in `rows` come after them.
+    class_names: all classes in their order; those that only occur in `rows` come after them. train_classes: that of
+        each training image; empty where they are not known.
     curves: of the tests that get a panel, by `Row.key`. galleries: by target.
     influences: of single images, from the atlas; None leaves them out.
     robustness: re-runs with look-alikes; None leaves them out.
@@ -88,6 +90,7 @@ class Content:
     masks: MaskCheck | None = None
     coding: Coding | None = None
     class_names: Sequence[str] = ()
+    train_classes: Sequence[str] = ()
     counts: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     expectations: Mapping[str, Expectation] = field(default_factory=dict)
     growth: Mapping[str, Growth] = field(default_factory=dict)
@@ -114,6 +117,23 @@ class Content:
     def equal(self) -> str:
         """What a false finding is."""
         return "whose influence differs by no more than τ" if self.tau > 0.0 else "with the same influence"
+
+    @cached_property
+    def noun(self) -> str:
+        """What is trained on: "image", or "item" where there are neither images nor classes to call them by."""
+        if self.images is not None or self.class_names:
+            return "image"
+        return "image" if any(row.class_i or row.class_j or row.class_target for row in self.rows) else "item"
+
+    @property
+    def helps(self) -> str:
+        """What a helper does to the outcome: "raises" it, or where less of it is better, "lowers" it."""
+        return "raises" if self.higher_is_better else "lowers"
+
+    @property
+    def hurts(self) -> str:
+        """What a hurter does to it."""
+        return "lowers" if self.higher_is_better else "raises"
 
     @property
     def tested_model(self) -> str:

@@ -19,7 +19,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Gallery:
-    """The training images with the largest positive and the largest negative weight for one target."""
+    """The training images with the largest weights for one target: of the sign that helps, and of the other."""
 
     helpers: tuple[Weighted, ...]
     hurters: tuple[Weighted, ...]

@@ -48,7 +48,8 @@ class Single(Estimated):
 class TargetInfluences:
     """Of all images on one target.
 
-    helpers, hurters: the largest and the smallest estimates, outermost first. findings: all, by falling estimate.
+    helpers, hurters: the largest and the smallest estimates, or where a lower outcome is better the reverse, outermost
+    first. findings: all, by falling estimate.
     n_nonzero: weights of its datamodel that are not 0, of which n_stand are findings of the same sign. family_found,
     level: the R findings of its family, and the level of their longer intervals, NaN where there is none.
     """
@@ -77,7 +78,7 @@ class TargetInfluences:
 
 @dataclass(frozen=True)
 class Influential:
-    """A training image: on how many targets it is a finding that raises, and that lowers the margin.
+    """A training image: on how many targets it is a finding that raises, and that lowers the outcome.
 
     own_raised, own_lowered: the same on targets of its own class; None where there is none, or classes are not known.
     strongest: where it is a finding, the targets that it moves most.
@@ -102,7 +103,7 @@ class Influences:
     are not 0, and how many of these are findings of the same sign.
     n_unknown: images that all tested models saw, or none.
     n_moving: images that are a finding on any target. share: of the images in a mask.
-    targets: those shown. raising, lowering: the images that do so on most targets. doubtful: those that lower most
+    targets: those shown. raising, lowering: the images that do so on most targets. doubtful: those that hurt most
     targets of their own class. warning: what spoils these p-values, empty for nothing. expectation: what a prior
     expected, in words; empty without one.
     """

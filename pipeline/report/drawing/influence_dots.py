@@ -29,6 +29,13 @@ class Dot:
         return "finding" if self.single.finding else "no finding"
 
     @property
+    def words(self) -> str:
+        """ "0.31 (0.22 to 0.40), a finding", or "not known"."""
+        if self.bar is None:
+            return self.ends
+        return f"{self.estimate} ({self.ends}), {'a finding' if self.single.finding else 'no finding'}"
+
+    @property
     def label(self) -> str:
         """What a reader who cannot see it is told."""
         longer = f", as a finding {self.longer}" if self.longer else ""

@@ -1,4 +1,4 @@
-"""Predicted against true margins of one target, a dot a model."""
+"""Predicted against true outcomes of one target, a dot a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.report.content import Content, DatamodelQuality
 from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.slots import slot_of
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.text.numbers import number, plural
 
@@ -19,7 +19,7 @@ BOX = (46.0, 292.0, 10.0, 256.0)  # left, right, top and bottom of the plot: a s
 
 @dataclass(frozen=True)
 class Scatter:
-    """Predicted (across) against true (up) margins of one target, in a square with the same scale on both axes."""
+    """Predicted (across) against true (up) outcomes of one target, in a square with the same scale on both axes."""
 
     tile: Tile
     rank: str
@@ -34,7 +34,8 @@ class Scatter:
 def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed) -> Scatter:
     """Of the k-th target that is drawn."""
     position = int(quality.shown[k])
-    slot = Slot("target", "target", (int(quality.targets[position]),), quality.classes[position])
+    target = int(quality.targets[position])
+    slot = slot_of(content, "target", "target", (target,), quality.classes[position])
     true, predicted = quality.shown_true[k], quality.shown_predicted[k]
     low, high = ends_of(np.concatenate([true, predicted]))
     left, right, top, bottom = BOX

@@ -12,15 +12,19 @@ from pipeline.report.evidence.curves import HeldOut
 STRIP = 6  # images on either side of a gallery
 
 
-def galleries_of(targets: Sequence[int], held_out: HeldOut, labels: Callable[[int], str]) -> Mapping[int, Gallery]:
-    """For each target, the images with the largest positive and negative weights."""
+def galleries_of(
+    targets: Sequence[int], held_out: HeldOut, labels: Callable[[int], str], *, higher_is_better: bool = True
+) -> Mapping[int, Gallery]:
+    """For each target, the images with the largest positive and negative weights: helpers and hurters, or where a lower
+    outcome is better, hurters and helpers."""
     galleries = {}
     for target in targets:
         theta = held_out.datamodel.weight[:, held_out.position(target)].astype(np.float64)
-        order = np.argsort(theta, kind="stable")
+        help_ = theta if higher_is_better else -theta
+        order = np.argsort(help_, kind="stable")
         helpers, hurters = order[::-1][:STRIP], order[:STRIP]
         galleries[target] = Gallery(
-            tuple(Weighted(k, labels(k), float(theta[k])) for k in helpers.tolist() if theta[k] > 0.0),
-            tuple(Weighted(k, labels(k), float(theta[k])) for k in hurters.tolist() if theta[k] < 0.0),
+            tuple(Weighted(k, labels(k), float(theta[k])) for k in helpers.tolist() if help_[k] > 0.0),
+            tuple(Weighted(k, labels(k), float(theta[k])) for k in hurters.tolist() if help_[k] < 0.0),
         )
     return galleries

@@ -12,16 +12,22 @@ from pipeline.report.content.influences import Rank
 from pipeline.report.evidence.curves import HeldOut
 
 
-def ranks_of(target: int, images: Ints, held_out: HeldOut, threads: int = 1) -> dict[int, Rank]:
-    """Image → its rank among all images of the target; all intervals of a target hold together at 95 %."""
+def ranks_of(
+    target: int, images: Ints, held_out: HeldOut, threads: int = 1, *, higher_is_better: bool = True
+) -> dict[int, Rank]:
+    """Image → its rank among all images of the target; all intervals of a target hold together at 95 %.
+
+    Rank 1 helps most: it raises the outcome most, or where a lower one is better, lowers it most.
+    """
     if not images.size:
         return {}
     (blocks,) = held_out.prepared(np.array([target]))
     margins, theta = pooled_target(held_out.masks, blocks)
+    sign = 1.0 if higher_is_better else -1.0
     found = rank_intervals(
         held_out.masks,
-        margins,
-        theta=theta,
+        sign * margins,
+        theta=sign * theta,
         images=images,
         confidence=MARGINAL,
         threads=threads,

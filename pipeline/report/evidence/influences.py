@@ -36,7 +36,7 @@ class FoundAtlas:
     pvalue(place, estimates, standard errors).
     level_at_one: of the longer intervals of findings of weight 1, of each target. levels(place, images): of each.
     n_found, n_nonzero, n_stand: of each target. raised, lowered: of each image. family: "target" or "all".
-    warning: what spoils the p-values.
+    warning: what spoils the p-values. higher_is_better: whether an image helps that raises the outcome.
     """
 
     targets: Ints
@@ -58,6 +58,7 @@ class FoundAtlas:
     names: Names
     threads: int = 1
     warning: str = ""
+    higher_is_better: bool = True
 
     @property
     def n_models(self) -> int:
@@ -104,8 +105,10 @@ def shown_targets(found: FoundAtlas, with_panels: Sequence[int]) -> list[int]:
 def influences_on(found: FoundAtlas, target: int) -> TargetInfluences:
     """The strongest images by estimate, with their ranks, and all findings."""
     place = found.places[target]
-    helpers, hurters = strongest(*found.of_target(place))
-    ranks = ranks_of(target, np.concatenate([helpers, hurters]), found.held_out, found.threads)
+    raising, lowering = strongest(*found.of_target(place))
+    helpers, hurters = (raising, lowering) if found.higher_is_better else (lowering, raising)
+    shown = np.concatenate([helpers, hurters])
+    ranks = ranks_of(target, shown, found.held_out, found.threads, higher_is_better=found.higher_is_better)
     ranked = [
         replace(single, rank=ranks[single.image])
         for single in singles_of(found, place, np.array(list(ranks), np.int64))
@@ -126,7 +129,7 @@ def influences_on(found: FoundAtlas, target: int) -> TargetInfluences:
 
 
 def strongest(estimate: NDArray[np.float32], error: NDArray[np.float32]) -> tuple[Ints, Ints]:
-    """(helpers, hurters): the largest positive and the smallest negative estimates, of images with a standard error."""
+    """(raising, lowering): the largest positive, the smallest negative estimates, of images with a standard error."""
     known = np.flatnonzero(np.isfinite(estimate) & np.isfinite(error))
     order = known[np.argsort(-estimate[known], kind="stable")]
     return order[estimate[order] > 0.0][:TOP], order[::-1][estimate[order[::-1]] < 0.0][:TOP]

@@ -35,7 +35,7 @@ def overall(found: FoundAtlas, targets: tuple[TargetInfluences, ...]) -> Influen
         targets=targets,
         raising=_first(found, own, found.raised, found.lowered),
         lowering=_first(found, own, found.lowered, found.raised),
-        doubtful=() if own is None else _first(found, own, own.doubtful, found.lowered),
+        doubtful=_doubtful(found, own),
         warning=found.warning,
     )
 
@@ -47,11 +47,6 @@ class OwnClass:
     raised: Ints
     lowered: Ints
     n_targets: Ints
-
-    @property
-    def doubtful(self) -> Ints:
-        """Targets of its own class that an image lowers, 0 where it raises as many of them."""
-        return np.where(self.lowered > self.raised, self.lowered, 0)
 
     @classmethod
     def of(cls, found: FoundAtlas) -> OwnClass | None:
@@ -68,6 +63,15 @@ class OwnClass:
             raised[images] += estimate > 0
             lowered[images] += estimate < 0
         return cls(raised, lowered, n_targets)
+
+
+def _doubtful(found: FoundAtlas, own: OwnClass | None) -> tuple[Influential, ...]:
+    """The images that hurt most targets of their own class, none that helps as many of them."""
+    if own is None:
+        return ()
+    sides = [(own.raised, own.lowered), (found.raised, found.lowered)]
+    (helped, hurt), (_, hurt_overall) = sides if found.higher_is_better else [side[::-1] for side in sides]
+    return _first(found, own, np.where(hurt > helped, hurt, 0), hurt_overall)
 
 
 def _first(found: FoundAtlas, own: OwnClass | None, count: Ints, then: Ints) -> tuple[Influential, ...]:

@@ -22,12 +22,13 @@ def evidence_of(
     found: FoundAtlas | None,
     *,
     max_panels: int,
+    higher_is_better: bool = True,
     expectation: str = "",
 ) -> dict[str, Any]:
     """The fields `curves`, `galleries` and, where an atlas was `found`, `influences` of a page's content."""
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(max_panels)]
     targets = list(dict.fromkeys(row.target for row in drawn))
-    galleries = galleries_of(targets, held_out, partial(names, "train"))
+    galleries = galleries_of(targets, held_out, partial(names, "train"), higher_is_better=higher_is_better)
     evidence: dict[str, Any] = {"curves": curves_of(drawn, held_out), "galleries": galleries}
     if found is None:
         return evidence

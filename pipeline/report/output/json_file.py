@@ -29,6 +29,7 @@ def write_json(path: Path, page: Page) -> None:
         "correction": content.correction,
         "tau": content.tau,
         "unit": content.unit,
+        "higher_is_better": content.higher_is_better,
         "n_models_fit": content.n_models_fit,
         "n_models_test": content.n_models_test,
         "blocks": None if content.blocks is None else _blocks(content.blocks),
@@ -37,7 +38,7 @@ def write_json(path: Path, page: Page) -> None:
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),
         "methods": [_method(method, content) for method in page.methods],
-        **({} if content.influences is None else {"atlas": influences_json(content.influences)}),
+        **({} if content.influences is None else {"atlas": influences_json(content.influences, content.names)}),
         **({} if content.trained_again is None else {"verify": asdict(content.trained_again)}),
         **({} if content.fresh is None else {"fresh": _fresh(content.fresh)}),
         "provenance": dict(content.provenance),
@@ -65,8 +66,8 @@ def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
         "selected_confidence": levels[0] if levels[0] == levels[1] else None,
         "selected_confidence_range": levels,
         "limits": _detectable(method.detectable),
-        "findings": [{"number": item.number, **values_of(item.row)} for item in group.findings],
-        "closest_misses": [values_of(item.row) for item in group.misses],
+        "findings": [{"number": item.number, **values_of(item.row, content.names)} for item in group.findings],
+        "closest_misses": [values_of(item.row, content.names) for item in group.misses],
     }
 
 

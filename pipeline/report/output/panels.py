@@ -25,7 +25,7 @@ from pipeline.report.drawing.pasted_images import paste_tile
 from pipeline.report.drawing.slots import Slot, slots_of
 from pipeline.report.page import Page
 from pipeline.report.rows import Group, Numbered, Row
-from pipeline.report.sentences import effect_and_interval, effect_texts, sentence, verdict
+from pipeline.report.sentences import effect_and_interval, effect_texts, promise, sentence, verdict
 from pipeline.text.numbers import number, p_equals, pvalue
 
 MARGIN, GAP = 36, 20
@@ -40,15 +40,16 @@ SHEET = 12  # findings on the contact sheet
 def draw_panel(path: Path, finding: Numbered, page: Page) -> None:
     """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
     row, content = finding.row, page.content
-    text = wrap(sentence(finding, content.unit), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
+    text = wrap(sentence(finding, content), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
     note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
     top = 72
     below = top + 26 + TILE + 80
     canvas = blank(WIDTH, below + 30 * len(text) + 23 * len(note) + MARGIN - 8)
     canvas.draw.text((MARGIN, 28), f"Finding {finding.number}", INK, font(BOLD, 24))
-    method = fit(row.method, font(PLAIN, 18), WIDTH - 2 * MARGIN - 260)
+    n_tests = next(group.n_tests for group in page.groups if group.method == row.method)
+    method = fit(f"{row.method}, {promise(content, n_tests)}", font(PLAIN, 18), WIDTH - 2 * MARGIN - 200)
     canvas.draw.text((WIDTH - MARGIN, 33), method, MUTED, font(PLAIN, 18), anchor="ra")
-    for column, slot in enumerate(slots_of(row)):
+    for column, slot in enumerate(slots_of(row, content)):
         _column(canvas, slot, content.images, (MARGIN + column * (TILE + GAP), top), TILE)
     _numbers(canvas, row, page.bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
     curve = content.curves.get(row.key)
@@ -82,7 +83,7 @@ def draw_overview(path: Path, page: Page) -> None:
             canvas.draw.text((MARGIN, y + 32 * k), line, INK, font(BOLD, 22))
         for k, cell in enumerate(cells):
             corner = (MARGIN + (k % 2) * (cell_width + 3 * GAP), y + 32 * len(head) + 24 + (k // 2) * cell_height)
-            _cell(canvas, cell, bool(group.findings), content.images, corner)
+            _cell(canvas, cell, bool(group.findings), content, corner)
         y += height
     save(canvas, path)
 
@@ -94,15 +95,15 @@ def _head(group: Group, content: Content, several: bool, width: int) -> list[str
     return wrap(f"{group.method}: {text}" if several else text, font(BOLD, 22), width, most=4)
 
 
-def _cell(canvas: Canvas, cell: Numbered, found: bool, images: Images | None, corner: tuple[int, int]) -> None:
+def _cell(canvas: Canvas, cell: Numbered, found: bool, content: Content, corner: tuple[int, int]) -> None:
     """One triple of the contact sheet."""
     x, y = corner
     head = f"{cell.number}   {p_equals(cell.row.pvalue)}" + ("" if found else "   not a finding")
     canvas.draw.text((x, y), head, INK if found else MUTED, font(BOLD, 17))
     effect = f"Δ = {effect_texts(cell.row)[0]}" if bar_of(cell.row, 1.0) else "Δ not estimated"
     canvas.draw.text((x + 3 * SMALL + 24, y), effect, MUTED, font(PLAIN, 17), anchor="ra")
-    for column, slot in enumerate(slots_of(cell.row)):
-        _column(canvas, slot, images, (x + column * (SMALL + 12), y + 26), SMALL)
+    for column, slot in enumerate(slots_of(cell.row, content)):
+        _column(canvas, slot, content.images, (x + column * (SMALL + 12), y + 26), SMALL)
 
 
 def _column(canvas: Canvas, slot: Slot, images: Images | None, corner: tuple[int, int], side: int) -> None:

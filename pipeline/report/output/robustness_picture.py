@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.report.content import Images, Robustness
+from pipeline.report.content import Content, Robustness
 from pipeline.report.content.reruns import Case, Rerun
 from pipeline.report.drawing.bars import fraction_of
 from pipeline.report.drawing.canvas import BOLD, INK, LINE, MUTED, PLAIN, SIDES, Canvas, blank, fit, font, save, wrap
 from pipeline.report.drawing.effect_lanes import axis_limit, rows_of_lane
 from pipeline.report.drawing.pasted_images import paste_tile
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.slots import slot_of
 from pipeline.report.sentences import effect_of_rerun
 from pipeline.rerun_roles import ROLES
 from pipeline.text.numbers import fixed, p_equals
@@ -24,7 +24,7 @@ SHOWN = 4
 COLOURS = {"original": INK, "neighbour": SIDES["raises"], "random": SIDES["unsure"], "target": SIDES["lowers"]}
 
 
-def draw_robustness(path: Path, robustness: Robustness, images: Images | None) -> None:
+def draw_robustness(path: Path, robustness: Robustness, content: Content) -> None:
     """The first cases below each other."""
     shown = robustness.cases[:SHOWN]
     most = max((len(case.targets) for case in shown), default=1)
@@ -45,7 +45,7 @@ def draw_robustness(path: Path, robustness: Robustness, images: Images | None) -
     y += 40
     limit = axis_limit([rerun for case in shown for rerun in case.reruns])
     for case, height in zip(shown, heights, strict=True):
-        _case(canvas, case, robustness, images, limit, y)
+        _case(canvas, case, robustness, content, limit, y)
         y += height
     save(canvas, path)
 
@@ -62,13 +62,13 @@ def _role_height(count: int) -> int:
     return min(STEP * count, TALLEST) + GAP if count else 0
 
 
-def _case(canvas: Canvas, case: Case, robustness: Robustness, images: Images | None, limit: float, top: int) -> None:
+def _case(canvas: Canvas, case: Case, robustness: Robustness, content: Content, limit: float, top: int) -> None:
     canvas.draw.text((MARGIN, top), case.title, INK, font(BOLD, 19))
     y = top + 36
 
     def tile(part: str, index: int, corner: tuple[int, int]) -> None:
-        slot = Slot("", part, (index,), robustness.classes.get((part, index), ""))
-        paste_tile(canvas, slot, images, corner, TILE)
+        slot = slot_of(content, "", part, (index,), robustness.classes.get((part, index), ""))
+        paste_tile(canvas, slot, content.images, corner, TILE)
 
     for column, target in enumerate(case.targets):
         x = _column(column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.report.sentences import blocks_sentence, verdict
 
 
@@ -16,4 +16,4 @@ def data(page: Page) -> Variables:
     }
 
 
-SECTION = Section("answer", data)
+SECTION = Section("answer", data, title=titled("The answer"))

@@ -50,6 +50,7 @@ class Section:
     inside: the section, earlier in the table, whose template places this one with {{ inside }}; empty for none.
     templates: where its template is found; None is the folder of this file.
     style: a file of CSS rules that are on the page only where this section is; empty for none.
+    title: what it is called in the contents of the page, which lead to the anchor `name`; None leaves it out there.
     """
 
     name: str
@@ -58,6 +59,12 @@ class Section:
     inside: str = ""
     templates: BaseLoader | None = None
     style: str = ""
+    title: Callable[[Page], str] | None = None
+
+
+def titled(text: str) -> Callable[[Page], str]:
+    """A title that is the same on every page, but for {noun}: "image" or "item"."""
+    return lambda page: text.format(noun=page.content.noun)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 
 
 def data(page: Page) -> Variables | None:
@@ -11,4 +11,4 @@ def data(page: Page) -> Variables | None:
     return None if page.content.coding is None else {"coding": page.content.coding}
 
 
-SECTION = Section("coding", data, inside="diagnostics")
+SECTION = Section("coding", data, inside="diagnostics", title=titled("What the weights multiply"))

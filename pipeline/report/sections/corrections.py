@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datamodels_inf.multiplicity import CORRECTIONS, Correction
 from pipeline.report.content import Content, Expectation
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.report.sentences import chance_of_any
 
 
@@ -68,4 +68,4 @@ def prior_note(expectation: Expectation | None) -> str:
     return f"{text}." if by is None else f"{text}; with Benjamini–Yekutieli {by:.0f}."
 
 
-SECTION = Section("corrections", data)
+SECTION = Section("corrections", data, title=titled("What each correction finds"))

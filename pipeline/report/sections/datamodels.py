@@ -1,4 +1,4 @@
-"""How good the datamodels are: where their figures lie, and predicted against true margins."""
+"""How good the datamodels are: where their figures lie, and predicted against true outcomes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.images.item_names import ItemNames
 from pipeline.report.content import Blocks, Content, DatamodelQuality
 from pipeline.report.drawing.distribution import (
     LOWEST,
@@ -23,7 +24,7 @@ from pipeline.report.drawing.embedded_images import Embed
 from pipeline.report.drawing.lines import LineChart, line_chart
 from pipeline.report.drawing.scatter import Scatter, scatter_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.text.csv_text import write_csv
 from pipeline.text.numbers import number, plural
 
@@ -58,15 +59,19 @@ def files(page: Page) -> Sequence[File]:
     """Every target in numbers."""
     quality = page.content.quality
     assert quality is not None  # Else the section is not shown.
-    write = partial(write_datamodels, quality=quality)
+    write = partial(write_datamodels, quality=quality, names=page.content.names)
     return [File("datamodels.csv", write, "the quality of each datamodel")]
 
 
-def write_datamodels(path: Path, quality: DatamodelQuality) -> None:
-    """The quality of the datamodels as CSV, one line a target."""
+def write_datamodels(path: Path, quality: DatamodelQuality, names: ItemNames) -> None:
+    """The quality of the datamodels as CSV, one line a target; names of targets, where they have any, come last."""
     arrays = (quality.r2, quality.spearman, quality.mse, quality.n_nonzero, quality.lam, quality.gap)
-    columns = (quality.targets.tolist(), quality.classes, *(array.tolist() for array in arrays))
-    write_csv(path, CSV_COLUMNS, zip(*columns, strict=True))
+    columns = [quality.targets.tolist(), quality.classes, *(array.tolist() for array in arrays)]
+    header: tuple[str, ...] = CSV_COLUMNS
+    if names.targets:
+        header = (*CSV_COLUMNS, "name")
+        columns.append([names.of("target", target) for target in quality.targets.tolist()])
+    write_csv(path, header, zip(*columns, strict=True))
 
 
 def view_of(quality: DatamodelQuality, content: Content, embed: Embed) -> QualityView:
@@ -131,4 +136,4 @@ def _share(r2: float, what: str = "") -> tuple[str, str]:
     return f"{100.0 * r2:{digits}} %", f" ({what})" if what else ""
 
 
-SECTION = Section("datamodels", data, files, inside="diagnostics")
+SECTION = Section("datamodels", data, files, inside="diagnostics", title=titled("The datamodels"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 
 
 def data(page: Page) -> Variables:
@@ -11,4 +11,4 @@ def data(page: Page) -> Variables:
     return {}
 
 
-SECTION = Section("diagnostics", data)
+SECTION = Section("diagnostics", data, title=titled("Diagnostics"))

@@ -11,13 +11,14 @@ from pipeline.report.drawing.bars import Bar, bar_of
 from pipeline.report.drawing.dominance_curve import CurveView, curve_view
 from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.influence_dots import Dot, dot_of
-from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.drawing.slots import slot_of, slots_of
 from pipeline.report.output.panels import draw_overview, draw_panel
 from pipeline.report.output.tests_table import write_tests
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.sections.base import File, Section, Variables
 from pipeline.report.sentences import models_of, sentence
+from pipeline.text.given_names import one_line
 from pipeline.text.numbers import weights
 
 
@@ -38,9 +39,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Thumb:
-    """One image of a gallery, its weight as text, and its influence where that is known."""
+    """One image of a gallery, the target, its weight as text, and its influence where that is known."""
 
     tile: Tile
+    target: int
     theta: str
     dot: Dot | None
 
@@ -69,17 +71,24 @@ def data(page: Page) -> Variables:
     """The panels of each method, and what they can be filtered by."""
     used = {name for row in page.findings for name in (row.class_i, row.class_j)}
     return {
+        "title": title(page),
         "of_methods": [(method, target_groups(method, page)) for method in page.methods],
         "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
-        "target_options": sorted({(row.target, row.class_target) for row in page.findings}),
+        "target_options": sorted({(row.target, _called(row, page.content)) for row in page.findings}),
     }
+
+
+def _called(row: Row, content: Content) -> str:
+    """A target in the list of targets: by its name, or else by its class."""
+    return one_line(content.names.of("target", row.target)) or row.class_target
 
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
+    write = partial(write_tests, names=page.content.names)
     tables = [
-        File("findings.csv", partial(write_tests, rows=page.findings), "the findings, by number"),
-        File("tests.csv", partial(write_tests, rows=page.content.rows), "all tests"),
+        File("findings.csv", partial(write, rows=page.findings), "the findings, by number"),
+        File("tests.csv", partial(write, rows=page.content.rows), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
@@ -105,8 +114,8 @@ def _card(item: Numbered, page: Page) -> Card:
         number=item.number,
         name=item.name,
         found=bool(item.row.finding),
-        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row)],
-        sentence=sentence(item, content.unit),
+        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row, content)],
+        sentence=sentence(item, content),
         models=models_of(item.row, content),
         row=item.row,
         bar=bar_of(item.row, page.bar_end),
@@ -120,16 +129,17 @@ def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
         tile=cards[0].tiles[0],
         r2=_r2(target, page.content),
         cards=cards,
-        helpers=_strip("helper", gallery.helpers, page) if gallery else [],
-        hurters=_strip("hurter", gallery.hurters, page) if gallery else [],
+        helpers=_strip("helper", target, gallery.helpers, page) if gallery else [],
+        hurters=_strip("hurter", target, gallery.hurters, page) if gallery else [],
     )
 
 
-def _strip(role: str, images: Sequence[Weighted], page: Page) -> list[Thumb]:
+def _strip(role: str, target: int, images: Sequence[Weighted], page: Page) -> list[Thumb]:
     texts = weights([image.theta for image in images])
-    tiles = [tile_of(Slot(role, "train", (image.index,), image.label), page.embed) for image in images]
+    slots = [slot_of(page.content, role, "train", (image.index,), image.label) for image in images]
+    tiles = [tile_of(slot, page.embed) for slot in slots]
     dots = [None if image.single is None else dot_of(image.single, page.influence_end) for image in images]
-    return [Thumb(*of_image) for of_image in zip(tiles, texts, dots, strict=True)]
+    return [Thumb(tile, target, text, dot) for tile, text, dot in zip(tiles, texts, dots, strict=True)]
 
 
 def _r2(target: int, content: Content) -> float | None:
@@ -139,4 +149,9 @@ def _r2(target: int, content: Content) -> float | None:
     return float(content.quality.r2[places[0]]) if places else None
 
 
-SECTION = Section("findings", data, files)
+def title(page: Page) -> str:
+    """In the contents, and over the section."""
+    return "Findings" if page.n_findings or not page.methods else "Closest misses"
+
+
+SECTION = Section("findings", data, files, title=title)

@@ -6,7 +6,7 @@ from datamodels_inf.replication import Replication
 from pipeline.report.content.fresh import FreshCheck, FreshFamily
 from pipeline.report.drawing.effect_scatter import effect_scatter
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.text.numbers import THIN, thousands
 from pipeline.text.replications import MEANING, share, table
 
@@ -48,4 +48,4 @@ def sentence(family: FreshFamily) -> str:
     return f"{text}. Confirmed by the fresh models alone: {confirmed}; reversed: {reversed_}."
 
 
-SECTION = Section("fresh", data, style="fresh.css")
+SECTION = Section("fresh", data, style="fresh.css", title=titled("Held against fresh models"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pipeline.report.content import Growth
 from pipeline.report.drawing.lines import LineChart, line_chart
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 
 
 def data(page: Page) -> Variables | None:
@@ -38,4 +38,4 @@ def chart_of(growth: Mapping[str, Growth]) -> LineChart:
     return line_chart(label, series, (0.0, 1.05 * max(most, 1)), whole=True)
 
 
-SECTION = Section("growth", data)
+SECTION = Section("growth", data, title=titled("Findings against models"))

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.findings import MARGINAL, level_text
+from pipeline.report.content import Content
 from pipeline.report.content.influences import Influences, Single, TargetInfluences
 from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.influence_dots import Dot, dot_of
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.slots import slot_of
 from pipeline.report.output.influences_table import write_influences
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import sentence_of_image
 
 ENOUGH_MODELS, SHARES = 300, (0.02, 0.75)
@@ -60,13 +61,13 @@ def files(page: Page) -> Sequence[File]:
     """The findings of the targets shown, in numbers."""
     influences = page.content.influences
     assert influences is not None  # Else the section is not shown.
-    write = partial(write_influences, influences=influences)
-    return [File("atlas.csv", write, "single images: the findings of the targets shown")]
+    write = partial(write_influences, influences=influences, names=page.content.names)
+    return [File("atlas.csv", write, f"single {page.content.noun}s: the findings of the targets shown")]
 
 
 def view_of(target: TargetInfluences, n_train: int, page: Page) -> TargetView:
     """What the page shows of one target of `n_train` images."""
-    slot = Slot("target", "target", (target.target,), target.class_target)
+    slot = slot_of(page.content, "target", "target", (target.target,), target.class_target)
     blocks = [[_line(single, page) for single in some] for some in (target.helpers, target.hurters[::-1])]
     return TargetView(
         tile=tile_of(slot, page.embed),
@@ -74,16 +75,16 @@ def view_of(target: TargetInfluences, n_train: int, page: Page) -> TargetView:
         blocks=[block for block in blocks if block],
         n_between=n_train - len(target.shown),
         longer=level_text(target.level) if target.level > MARGINAL else "",
-        sentence=strongest_sentence(target, page.content.unit),
+        sentence=strongest_sentence(target, page.content),
     )
 
 
-def strongest_sentence(target: TargetInfluences, unit: str) -> str:
+def strongest_sentence(target: TargetInfluences, content: Content) -> str:
     """The finding with the largest estimate on either side in words, or that there is none."""
     if not target.findings:
-        return "No single image was found to matter for this target."
+        return f"No single {content.noun} was found to matter for this target."
     largest = max(target.findings, key=lambda single: abs(single.effect))
-    return sentence_of_image(largest, target.family_found, unit)
+    return sentence_of_image(largest, target.family_found, content)
 
 
 def too_few(influences: Influences) -> bool:
@@ -98,9 +99,10 @@ def few_seen(influences: Influences) -> bool:
 
 
 def _line(single: Single, page: Page) -> ImageLine:
-    slot = Slot("helper" if single.effect > 0.0 else "hurter", "train", (single.image,), single.class_image)
+    role = "helper" if (single.effect > 0.0) == page.content.higher_is_better else "hurter"
+    slot = slot_of(page.content, role, "train", (single.image,), single.class_image)
     rank = "" if single.rank is None else single.rank.words
     return ImageLine(tile_of(slot, page.embed), dot_of(single, page.influence_end), rank)
 
 
-SECTION = Section("influences", data, files, style="influences.css")
+SECTION = Section("influences", data, files, style="influences.css", title=titled("Single {noun}s, target by target"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pipeline.report.content.influences import Influential, Single
 from pipeline.report.drawing.embedded_images import Tile, tile_of
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.slots import slot_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.report.sentences import effect_texts
 
 
@@ -39,7 +39,7 @@ def data(page: Page) -> Variables | None:
     lists = {
         f"Raise the {unit} on most targets": influences.raising,
         f"Lower the {unit} on most targets": influences.lowering,
-        f"Lower the {unit} on targets of their own class": influences.doubtful,
+        f"{page.content.hurts[:-1].title()} the {unit} on targets of their own class": influences.doubtful,
     }
     shown = [ImageList(title, _views(images, page)) for title, images in lists.items() if images]
     classes = any(image.own_raised is not None for images in lists.values() for image in images)
@@ -52,11 +52,11 @@ def _views(images: Sequence[Influential], page: Page) -> list[ImageView]:
 
 def _view(image: Influential, page: Page) -> ImageView:
     def target(single: Single) -> tuple[Tile, Single, str]:
-        slot = Slot("target", "target", (single.target,), single.class_target)
+        slot = slot_of(page.content, "target", "target", (single.target,), single.class_target)
         return tile_of(slot, page.embed), single, effect_texts(single)[0]
 
-    slot = Slot("training image", "train", (image.image,), image.class_image)
+    slot = slot_of(page.content, f"training {page.content.noun}", "train", (image.image,), image.class_image)
     return ImageView(tile_of(slot, page.embed), image, [target(single) for single in image.strongest])
 
 
-SECTION = Section("influential", data)
+SECTION = Section("influential", data, title=titled("Most influential {noun}s"))

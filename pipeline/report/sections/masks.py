@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from datamodels_inf.exchangeability import ExchangeabilityReport
-from pipeline.report.content import MaskCheck
+from pipeline.report.content import Content, MaskCheck
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 from pipeline.text.numbers import plural
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 150.0
@@ -49,12 +49,13 @@ class Counted:
 def data(page: Page) -> Variables | None:
     """The check, if it was made and the masks have a law."""
     check = page.content.masks
-    masks = None if check is None else view_of(check, page.content.n_models_test, page.content.tested_model)
+    masks = None if check is None else view_of(check, page.content)
     return None if masks is None else {"masks": masks}
 
 
-def view_of(check: MaskCheck, n_models: int, noun: str = "held-out model") -> MaskView | None:
-    """noun: what the n_models are called. None for masks of all or nothing, which have no law to speak of."""
+def view_of(check: MaskCheck, content: Content) -> MaskView | None:
+    """None for masks of all or nothing, which have no law to speak of."""
+    n_models = content.n_models_test
     if not check.has_law:
         return None
     sums, counted = check.column_sums, _count(check, n_models)
@@ -79,8 +80,8 @@ def view_of(check: MaskCheck, n_models: int, noun: str = "held-out model") -> Ma
         report=check.report,
         permuted=check.permuted,
         n_models=n_models,
-        label=f"{plural(len(sums), 'training image')} by the number of {noun}s that saw them: from "
-        f"{int(sums.min())} to {int(sums.max())} of {n_models}, "
+        label=f"{plural(len(sums), f'training {content.noun}')} by the number of {content.tested_model}s that saw "
+        f"them: from {int(sums.min())} to {int(sums.max())} of {n_models}, "
         f"where {counted.mean:.0f} ± {counted.sd:.0f} are expected",
         columns="".join(columns),
         law="M" + "L".join(law),
@@ -100,4 +101,4 @@ def _count(check: MaskCheck, n_models: int) -> Counted:
     return Counted(mean, sd, edges, np.histogram(sums, edges)[0] / widths, len(sums) * np.diff(upto) / widths)
 
 
-SECTION = Section("masks", data, inside="diagnostics")
+SECTION = Section("masks", data, inside="diagnostics", title=titled("The masks"))

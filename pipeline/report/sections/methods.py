@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.report.page import MethodOnPage, Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 
 
 def data(page: Page) -> Variables | None:
@@ -20,4 +20,4 @@ def _pairs(method: MethodOnPage) -> set[tuple[object, ...]]:
     return {item.row.key[1:] for item in method.group.findings}
 
 
-SECTION = Section("methods", data, inside="diagnostics")
+SECTION = Section("methods", data, inside="diagnostics", title=titled("Methods side by side"))

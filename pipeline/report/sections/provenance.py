@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pipeline.report.output.json_file import write_json
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 
 PAPER_TESTS, PAPER_CORRECTION = 2000, "by"
 """The design of the paper whose printed result does not add up."""
@@ -27,4 +27,4 @@ def files(page: Page) -> Sequence[File]:
     return [File("report.json", lambda path: write_json(path, page), "this page for programs")]
 
 
-SECTION = Section("provenance", data, files)
+SECTION = Section("provenance", data, files, title=titled("Where this comes from"))

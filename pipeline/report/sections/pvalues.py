@@ -8,7 +8,7 @@ from datamodels_inf.methods import METHODS
 from pipeline.report.drawing.class_heatmap import Heatmap, heatmap_of
 from pipeline.report.drawing.pvalue_plots import PvaluePlots, plots_of
 from pipeline.report.page import MethodOnPage, Page
-from pipeline.report.sections.base import Section, Variables
+from pipeline.report.sections.base import Section, Variables, titled
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ def _of_method(method: MethodOnPage, page: Page) -> PvaluesOfMethod | None:
     return PvaluesOfMethod(method, plots, bound, heatmap_of(tests, content.class_names))
 
 
-SECTION = Section("pvalues", data, inside="diagnostics")
+SECTION = Section("pvalues", data, inside="diagnostics", title=titled("p-values"))

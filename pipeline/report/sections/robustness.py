@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
 from pipeline.report.drawing.effect_lanes import Lane, axis_limit, lane_of
-from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.embedded_images import Tile, tile_of
+from pipeline.report.drawing.slots import slot_of
 from pipeline.report.output.robustness_picture import draw_robustness
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_of_rerun
 from pipeline.rerun_roles import COMPARED, ROLES
 from pipeline.text.csv_text import write_csv
@@ -76,7 +76,7 @@ def data(page: Page) -> Variables | None:
         return None
     return {
         "robustness": robustness,
-        "cases": views_of(robustness, page.embed),
+        "cases": views_of(robustness, page),
         "metric": METRICS[robustness.metric],
         "roles": list(ROLES.values()),
     }
@@ -88,9 +88,7 @@ def files(page: Page) -> Sequence[File]:
     assert robustness is not None  # Else the section is not shown.
     return [
         File("reruns.csv", partial(write_reruns, robustness=robustness), listed=False),
-        File(
-            "robustness.png", partial(draw_robustness, robustness=robustness, images=page.content.images), listed=False
-        ),
+        File("robustness.png", partial(draw_robustness, robustness=robustness, content=page.content), listed=False),
     ]
 
 
@@ -105,12 +103,13 @@ def write_reruns(path: Path, robustness: Robustness) -> None:
     write_csv(path, ("pair", "finding", *names), lines)
 
 
-def views_of(robustness: Robustness, embed: Embed) -> list[CaseView]:
+def views_of(robustness: Robustness, page: Page) -> list[CaseView]:
     """The cases, one after the other."""
     limit = axis_limit([rerun for case in robustness.cases for rerun in case.reruns])
 
     def tile(part: str, index: int, role: str) -> Tile:
-        return tile_of(Slot(role, part, (index,), robustness.classes.get((part, index), "")), embed)
+        label = robustness.classes.get((part, index), "")
+        return tile_of(slot_of(page.content, role, part, (index,), label), page.embed)
 
     return [_view(case, limit, tile) for case in robustness.cases]
 
@@ -166,4 +165,4 @@ def _strip(side: str, own: int, near: Sequence[Alike], tile: TileOf) -> Strip:
     return Strip(f"Look-alikes of image {side}", tile("train", own, f"image {side}"), shown)
 
 
-SECTION = Section("robustness", data, files)
+SECTION = Section("robustness", data, files, title=titled("Do look-alikes agree?"))

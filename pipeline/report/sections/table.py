@@ -1,19 +1,63 @@
-"""All findings in numbers."""
+"""All findings in numbers; those without a panel show their images when they are opened."""
 
 from __future__ import annotations
 
-from pipeline.report.page import Page
-from pipeline.report.sections.base import Section, Variables
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 
-TABLE_ROWS = 2000
-"""Of each method; all of them are in findings.csv."""
+from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.drawing.sprite import Place, Sprite, sprite_of
+from pipeline.report.page import Page
+from pipeline.report.rows import Numbered
+from pipeline.report.sections.base import Section, Variables, titled
+
+TABLE_ROWS, ALL_ROWS = 2000, 4000
+"""Of each method, and of the page, for it is to be sent by mail; all of them are in findings.csv."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A finding, what its three cells of images say, and if it has no panel, where its images are in the sprite."""
+
+    item: Numbered
+    slots: tuple[Slot, Slot, Slot]
+    has_panel: bool
+    squares: str
 
 
 def data(page: Page) -> Variables | None:
     """Each method that has findings, with the first of them."""
     if not page.n_findings:
         return None
-    return {"tables": [(method, method.group.findings[:TABLE_ROWS]) for method in page.methods if method.n_found]}
+    with_findings = [method for method in page.methods if method.n_found]
+    most = min(TABLE_ROWS, ALL_ROWS // len(with_findings))
+    shown = {method.index: method.group.findings[:most] for method in with_findings}
+    sprite = sprite_of(page.content.images, _without_panel(page, shown))
+    tables = [
+        (method, [_row(item, k < len(method.drawn), page, sprite) for k, item in enumerate(shown[method.index])])
+        for method in with_findings
+    ]
+    return {"tables": tables, "sprite": sprite}
 
 
-SECTION = Section("table", data)
+def _without_panel(page: Page, shown: dict[int, tuple[Numbered, ...]]) -> list[Place]:
+    """The images of findings that have no panel: of each method the first, then of each the second, and so on."""
+    others = (shown[method.index][len(method.drawn) :] for method in page.methods if method.n_found)
+    items = (item for item in chain(*zip_longest(*others)) if item is not None)
+    return [place for item in items for slot in slots_of(item.row, page.content) for place in _places(slot)]
+
+
+def _places(slot: Slot) -> Sequence[Place]:
+    return [(slot.part, index) for index in slot.shown]
+
+
+def _row(item: Numbered, has_panel: bool, page: Page, sprite: Sprite | None) -> TableRow:
+    slots = slots_of(item.row, page.content)
+    squares = ""
+    if sprite is not None and not has_panel:
+        squares = ";".join(" ".join(sprite.square(place) for place in _places(slot)) for slot in slots)
+    return TableRow(item, slots, has_panel, squares)
+
+
+SECTION = Section("table", data, title=titled("All findings in numbers"))

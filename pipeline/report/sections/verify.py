@@ -10,9 +10,9 @@ from pathlib import Path
 from pipeline.report.content.trained_again import Estimate, TrainedAgain
 from pipeline.report.drawing.bars import Bar, bar_of, common_limit
 from pipeline.report.drawing.embedded_images import Tile, tile_of
-from pipeline.report.drawing.slots import Slot
+from pipeline.report.drawing.slots import slots_of
 from pipeline.report.page import Page
-from pipeline.report.sections.base import File, Section, Variables
+from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_and_interval
 from pipeline.text.csv_text import write_csv
 from pipeline.text.numbers import fixed
@@ -80,18 +80,9 @@ def _view(row: Verified, limit: float, page: Page) -> CaseView:
         title=row.title,
         verdict=row.verdict,
         words=VERDICTS[row.verdict],
-        tiles=tuple(tile_of(slot, page.embed) for slot in _slots(row)),
+        tiles=tuple(tile_of(slot, page.embed) for slot in slots_of(row, page.content)),
         lines=tuple(BarLine(who, bar, words) for who, bar, words in drawn if bar is not None),
         note=_note(row),
-    )
-
-
-def _slots(row: Verified) -> tuple[Slot, Slot, Slot]:
-    what = "group" if len(row.members_i) > 1 else "image"
-    return (
-        Slot("target", "target", (row.target,), row.class_target),
-        Slot(f"{what} i", "train", row.members_i, row.class_i),
-        Slot(f"{what} j", "train", row.members_j, row.class_j),
     )
 
 
@@ -104,4 +95,4 @@ def _note(row: Verified) -> str:
     return f"The fresh estimate lies {' and '.join(known)}; z = {fixed(row.z, 2)} between the two."
 
 
-SECTION = Section("verify", data, files, style="verify.css")
+SECTION = Section("verify", data, files, style="verify.css", title=titled("Trained again"))

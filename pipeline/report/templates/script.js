@@ -1,8 +1,16 @@
-// Switches between methods, filters and sorts. Without it the page shows everything, in the order of the p-values.
+// Switches between methods, filters, sorts, and keeps all that in the address; opens findings and images.
+// Without it the page shows everything, in the order of the p-values.
 (() => {
   "use strict";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, text = "", attributes = {}) => {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  };
   const controls = document.getElementById("controls");
+  const sprite = document.getElementById("sprite");
   const keys = (item) => item.dataset.s.split(" ").map((text) => (text === "nan" ? Infinity : Number(text)));
   const orders = {
     p: (item) => keys(item)[0],
@@ -11,9 +19,12 @@
     lowers: (item) => keys(item)[5],
     u: (item) => -Math.abs(keys(item)[2] - 0.5),
   };
+  const filters = ["class", "target", "image"];
   const value = (name) => controls?.elements[name].value ?? "";
   const seen = (selector) => all(selector).filter((element) => !element.closest("[hidden]"));
   const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const chosen = () => document.querySelector("[name=method]:checked");
+  let rows = ""; // How the tables are sorted: the name of a column, after "-" if falling.
 
   function reorder(parent, children, order) {
     const ranked = children.map((child) => [order(child), child]);
@@ -22,23 +33,25 @@
   }
 
   function show() {
-    const method = document.querySelector("[name=method]:checked")?.value;
+    const method = chosen()?.value;
     for (const element of all("[data-method]")) element.hidden = element.dataset.method !== method;
     if (!controls) return;
+    const has = (item, name, key) => !value(name) || item.dataset[key].split(" ").includes(String(value(name)));
     for (const item of all("[data-s]:not(.miss)")) {
-      const other = value("target") && item.dataset.t !== value("target");
-      item.hidden = Boolean(other || (value("class") && !item.dataset.c.split(" ").includes(value("class"))));
+      item.hidden = !(has(item, "target", "t") && has(item, "class", "c") && has(item, "image", "m"));
+      if (item.opened) item.opened.hidden = item.hidden;
     }
     for (const group of all(".group")) group.hidden = !group.querySelector(".card:not([hidden])");
-    const rows = seen("tbody tr[data-s]").length;
+    const count = seen("tbody tr[data-s]").length;
     const total = all("tbody tr[data-s]").filter((row) => !row.closest("[data-method][hidden]")).length;
     const panels = seen(".card:not(.miss)").length;
     controls.querySelector("output").textContent =
-      rows ? `${rows} of ${plural(total, "finding")}, ${panels} with a panel` : "no finding matches";
+      count ? `${count} of ${plural(total, "finding")}, ${panels} with a panel` : "no finding matches";
   }
 
   function sort() {
     const order = orders[value("sort")];
+    if (!order) return;
     const first = (group) => Math.min(...all(".card", group).map(order));
     for (const groups of all(".groups")) {
       for (const cards of all(".cards", groups)) reorder(cards, [...cards.children], order);
@@ -46,43 +59,222 @@
     }
   }
 
-  function sortTable(head) {
-    const table = head.closest("table");
-    const down = head.getAttribute("aria-sort") === "ascending";
-    for (const other of all("[aria-sort]", table)) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const column = head.cellIndex, key = head.dataset.key, body = table.tBodies[0];
+  function sortTables() {
+    const name = rows.replace(/^-/, ""), way = rows.startsWith("-") ? -1 : 1;
     const compare = new Intl.Collator("en", { numeric: true }).compare;
-    const rows = [...body.rows].map((row) => [key ? keys(row)[key] : row.cells[column].textContent, row]);
-    rows.sort((a, b) => (key ? a[0] - b[0] || 0 : compare(a[0], b[0])) * (down ? -1 : 1));
-    body.append(...rows.map((entry) => entry[1]));
+    for (const table of all("table.sortable")) {
+      const head = all("thead th", table).find((one) => one.dataset.name === name);
+      for (const other of all("[aria-sort]", table)) other.removeAttribute("aria-sort");
+      head?.setAttribute("aria-sort", way < 0 ? "descending" : "ascending");
+      const column = head?.cellIndex ?? 0, key = head?.dataset.key, body = table.tBodies[0];
+      const entries = [...body.rows].filter((row) => row.dataset.s).map((row) =>
+        [key ? keys(row)[key] : row.cells[column].textContent, row]);
+      entries.sort((a, b) => ((key ? a[0] - b[0] || 0 : compare(a[0], b[0])) || 0) * (head ? way : 1));
+      body.append(...entries.flatMap(([, row]) => (row.opened ? [row, row.opened] : [row])));
+    }
   }
 
-  function visit() {
-    const item = location.hash && document.getElementById(location.hash.slice(1));
-    if (!item || !item.closest("[hidden]")) return;
-    const section = item.closest("[data-method]");
-    if (section) document.querySelector(`[name=method][value="${section.dataset.method}"]`).checked = true;
-    controls?.reset();
+  // The address: what is chosen, as #method=contrast&class=3&sort=size&rows=-effect; or a plain #contrast-12.
+  function state() {
+    const known = new URLSearchParams();
+    const method = chosen();
+    if (method && !method.defaultChecked) known.set("method", method.dataset.name);
+    for (const name of filters) if (value(name)) known.set(name, value(name));
+    if (controls && value("sort") !== "p") known.set("sort", value("sort"));
+    if (rows) known.set("rows", rows);
+    return known;
+  }
+
+  function write(at = "") {
+    const known = state();
+    if (at) known.set("at", at);
+    if (`#${known}` !== (location.hash || "#")) history.pushState(null, "", `#${known}`);
+  }
+
+  function choose(name) {
+    const inputs = all("[name=method]");
+    const wanted = inputs.find((input) => input.dataset.name === name) ?? inputs.find((input) => input.defaultChecked);
+    if (wanted) wanted.checked = true;
+  }
+
+  function read() {
+    const text = location.hash.slice(1);
+    if (text && !text.includes("=")) return go(decodeURIComponent(text));
+    const known = new URLSearchParams(text);
+    choose(known.get("method"));
+    for (const name of controls ? filters : []) {
+      const field = controls.elements[name];
+      field.value = known.get(name) ?? "";
+      if (field.selectedIndex === -1) field.value = "";
+    }
+    if (controls) controls.elements.sort.value = Object.hasOwn(orders, known.get("sort")) ? known.get("sort") : "p";
+    rows = known.get("rows") ?? "";
     show();
+    sort();
+    sortTables();
+    if (known.get("at")) go(known.get("at"));
+  }
+
+  function go(id) {
+    const item = document.getElementById(id);
+    if (!item) return;
+    if (item.closest("[hidden]")) {
+      const section = item.closest("[data-method]");
+      if (section) document.querySelector(`[name=method][value="${section.dataset.method}"]`).checked = true;
+      show();
+      if (item.closest("[hidden]")) for (const name of filters) controls.elements[name].value = "";
+      show();
+    }
+    for (const other of all(".here")) other.classList.remove("here");
+    item.classList.add("here");
+    if (item.dataset.squares && !item.opened) toggle(item);
     item.scrollIntoView();
+    item.tabIndex = -1;
+    item.focus({ preventScroll: true });
+  }
+
+  // A finding without a panel: its images in a row of their own below it.
+  function square(number, name) {
+    const side = Number(sprite.dataset.side), columns = Number(sprite.dataset.columns);
+    if (number === "-") return make("div", "not kept on the page", { class: "blank" });
+    const canvas = make("canvas", "", { width: side, height: side, role: "img", "aria-label": name });
+    const x = side * (number % columns), y = side * Math.floor(number / columns);
+    const draw = () => canvas.getContext("2d").drawImage(sprite, x, y, side, side, 0, 0, side, side);
+    if (sprite.complete) draw();
+    else sprite.addEventListener("load", draw);
+    return canvas;
+  }
+
+  function toggle(row) {
+    const button = row.querySelector("th button");
+    if (row.opened) {
+      row.opened.remove();
+      row.opened = null;
+    } else {
+      const heads = all("thead th", row.closest("table"));
+      const cell = make("td", "", { colspan: row.cells.length });
+      const list = make("div", "", { class: "opened" });
+      row.dataset.squares.split(";").forEach((numbers, k) => {
+        const cell = row.cells[k + 1], role = heads[k + 1].textContent, who = cell.querySelector(".name").textContent;
+        const name = `${who}, ${k ? "train" : "target"}${cell.textContent.slice(who.length)}`;
+        const figure = make("figure"), images = make("div", "", { class: "squares" });
+        images.append(...numbers.split(" ").map((number) => square(number, `${role}: ${name}`)));
+        figure.append(make("span", role, { class: "role" }), images, make("figcaption", name));
+        list.append(figure);
+      });
+      cell.append(list);
+      row.opened = make("tr", "", { class: "opened-row" });
+      row.opened.append(cell);
+      row.after(row.opened);
+    }
+    button.setAttribute("aria-expanded", String(Boolean(row.opened)));
+  }
+
+  // A helper or hurter: what is known of it, and the findings that have it.
+  const dialog = make("dialog", "", { "aria-labelledby": "who", class: "about" });
+  function about(thumb) {
+    const { image, who, role, target, theta, influence } = thumb.dataset;
+    const own = all("tbody tr[data-m]").filter((row) =>
+      !row.closest("[data-method][hidden]") && row.dataset.m.split(" ").includes(image));
+    const here = own.filter((row) => row.dataset.t === target);
+    const close = make("button", "Close", { type: "button", class: "close" });
+    close.addEventListener("click", () => dialog.close());
+    const facts = make("dl", "", { class: "facts" });
+    const fact = (name, text) => {
+      const line = make("div");
+      line.append(make("dt", name), make("dd", text));
+      facts.append(line);
+    };
+    fact(`weight θ̂ for target ${target}`, `${theta}, one of the strongest ${role}s`);
+    if (influence) fact(`influence on target ${target}`, influence);
+    fact("in findings", own.length ? `${own.length}, ${here.length} on this target` : "none");
+    const face = thumb.querySelector("img, .blank").cloneNode(true);
+    dialog.replaceChildren(make("h2", who, { id: "who" }), face, facts);
+    if (own.length) {
+      const list = make("ul");
+      for (const row of [...here, ...own.filter((one) => !here.includes(one))].slice(0, 8)) {
+        const line = make("li"), number = row.cells[0].textContent;
+        const link = make("a", `Finding ${number}`, { href: `#${row.id || row.querySelector("th a").hash.slice(1)}` });
+        link.addEventListener("click", () => dialog.close());
+        line.append(link, ` on target ${row.dataset.t}, effect ${row.cells[9].textContent}`);
+        list.append(line);
+      }
+      const only = make("button", own.length === 1 ? "Show only this finding" : `Show only these ${own.length} findings`,
+        { type: "button" });
+      only.addEventListener("click", () => {
+        dialog.close();
+        for (const name of filters) controls.elements[name].value = name === "image" ? image : "";
+        show();
+        write();
+        document.getElementById("findings").scrollIntoView();
+      });
+      dialog.append(list, only);
+    }
+    dialog.append(close);
+    dialog.showModal();
+  }
+
+  function buttonOf(element, action, attributes = {}) {
+    const button = make("button", "", { type: "button", ...attributes });
+    button.append(...element.childNodes);
+    button.addEventListener("click", action);
+    element.append(button);
+    return button;
   }
 
   document.documentElement.classList.add("js");
+  document.body.append(dialog);
   all(".group, .card").forEach((element, place) => { element.place = place; });
-  for (const element of all(".switch, #controls")) element.hidden = false;
-  for (const input of all("[name=method]")) input.addEventListener("change", show);
-  controls?.addEventListener("change", (event) => (event.target.name === "sort" ? sort() : show()));
-  controls?.addEventListener("reset", () => setTimeout(() => { show(); sort(); }));
+  for (const element of all(".switch, #controls, .js-note")) element.hidden = false;
+  for (const input of all("[name=method]")) input.addEventListener("change", () => { show(); write(); });
+  controls?.addEventListener("change", (event) => {
+    if (event.target.name === "sort") sort();
+    else show();
+    write();
+  });
+  controls?.addEventListener("reset", () => setTimeout(() => { show(); sort(); write(); }));
   controls?.addEventListener("submit", (event) => event.preventDefault());
   for (const head of all(".sortable thead th")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    button.addEventListener("click", () => sortTable(head));
-    head.append(button);
+    buttonOf(head, () => {
+      rows = `${head.getAttribute("aria-sort") === "ascending" ? "-" : ""}${head.dataset.name}`;
+      sortTables();
+      write();
+    });
   }
-  addEventListener("hashchange", visit);
+  for (const row of all("tr[data-squares]")) {
+    buttonOf(row.cells[0], () => toggle(row), { "aria-expanded": "false", class: "opener" });
+  }
+  for (const thumb of all(".strip li[data-image]")) {
+    buttonOf(thumb, () => about(thumb), { "aria-haspopup": "dialog", class: "thumb" });
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    if (!wide.matches && link.closest(".toc")) toc.open = false;
+    if (!String(state())) return; // The plain address says it all.
+    event.preventDefault();
+    const id = link.hash.slice(1);
+    go(id);
+    write(id);
+  });
+
+  // The contents: beside the page where there is room, else folded above it.
+  const toc = document.querySelector(".toc details") ?? make("details");
+  const wide = matchMedia("(min-width: 1200px)");
+  const fold = () => { toc.open = wide.matches; };
+  wide.addEventListener("change", fold);
+  fold();
+  const links = new Map(all(".toc a").map((link) => [document.getElementById(link.hash.slice(1)), link]));
+  const current = new IntersectionObserver((entries) => {
+    for (const entry of entries) entry.target.inView = entry.isIntersecting;
+    const inside = [...links].filter(([section]) => section.inView).pop();
+    if (!inside) return;
+    for (const link of links.values()) link.removeAttribute("aria-current");
+    inside[1].setAttribute("aria-current", "location");
+  }, { rootMargin: "-12% 0px -76% 0px" });
+  for (const section of links.keys()) current.observe(section);
+
+  addEventListener("hashchange", read);
   show();
-  visit();
+  read();
 })();

@@ -160,7 +160,7 @@ def _found(
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Of each target: n_found findings; n_nonzero weights of its datamodel, n_stand of them findings of the same sign.
-    Of each image: on how many targets it is a finding that raises the margin, and that lowers it.
+    Of each image: on how many targets it is a finding that raises the outcome, and that lowers it.
     """
 
     n_found: Ints

@@ -9,6 +9,7 @@ import numpy as np
 from datamodels_inf.designs import DESIGNS, Request
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.masks import FloatArray
 from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_class
@@ -94,11 +95,16 @@ def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
         seed=test.seed,
         settings={name: getattr(test, name) for name in design.settings},
         labels=None if data.labels is None else data.labels.train_labels,
-        weights=lambda: fitted.first.weight[:, fitted.places(targets)],
+        weights=lambda: _helpfulness(data, fitted.first.weight[:, fitted.places(targets)]),
         images=lambda: np.array([train.find_one(str(image)) for image in test.images], np.int64),
         listed=listed,
     )
     return design.draw(request)
+
+
+def _helpfulness(data: Data, weight: FloatArray) -> FloatArray:
+    """θ̂ with the sign by which a helper has a positive weight: where a lower outcome is better, a helper lowers it."""
+    return weight if data.rows.higher_is_better else -weight
 
 
 def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:

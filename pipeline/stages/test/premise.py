@@ -18,8 +18,8 @@ KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside 
 STRATIFIED = "the masks are stratified by class"
 LABELS = "if every mask holds so many images of each class, give source.labels, and pairs within a class are tested"
 REMEDIES = {
-    "Repeated masks": "source.group_by_mask = true averages the margins of equal masks",
-    "Masks of the fit rows": "source.group_by_mask = true averages the margins of equal masks",
+    "Repeated masks": "source.group_by_mask = true averages the outcomes of equal masks",
+    "Masks of the fit rows": "source.group_by_mask = true averages the outcomes of equal masks",
     "Complements": KEEP_ONE,
     "Complements of fit rows": KEEP_ONE,
 }

@@ -64,7 +64,7 @@ def test_the_table_is_aligned_and_says_what_was_found(folder, rows):
     count = sum(r["adjusted"] <= 0.2 for r in rows if r["method"] == "paired")
     assert lines[0] == (
         f"paired: {count} of 500 pairs influence their target differently, "
-        "at a false discovery rate of 0.2 (Benjamini–Yekutieli); tested on 4,000 held-out models"
+        "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 500 tests); tested on 4,000 held-out models"
     )
     level = 100 * (1 - 0.2 * count / (500 * HARMONIC))
     said = re.fullmatch(

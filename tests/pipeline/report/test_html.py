@@ -3,9 +3,10 @@
 import math
 import re
 
-from report_content import EVIL, make_row, make_rows
+from report_content import EVIL, make_masks, make_row, make_rows
 from report_page import read_table
 
+from pipeline.report.content import Coding
 from pipeline.report.html import listed_files
 from pipeline.report.sections import File
 
@@ -68,3 +69,9 @@ def test_the_script_sorts_by_the_numbers_of_the_table_and_filters_by_class_numbe
     assert (item["data-t"], item["data-c"]) == ("7", "1 0")
     assert item["data-s"].split()[0] == "1.5e-09"
     assert item["data-s"].split()[-1] == "-0.25"
+
+
+def test_the_contents_lead_to_every_section_with_a_title(report):
+    _, page = report(make_rows(9, 3), masks=make_masks(), coding=Coding("mask", 0.1, 0.2, 0.3))
+    leads = [link["href"] for link in page.all("a") if link["href"].startswith("#") and "-" not in link["href"]]
+    assert leads == ["#answer", "#findings", "#table", "#diagnostics", "#pvalues", "#masks", "#coding", "#provenance"]

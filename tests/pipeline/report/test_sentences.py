@@ -6,10 +6,13 @@ import math
 import pytest
 from report_content import make_blocks, make_content, make_row
 
+from pipeline.images.item_names import ItemNames
 from pipeline.report.content.influences import Single
-from pipeline.report.rows import Numbered
-from pipeline.report.sentences import blocks_sentence, effect_texts, models_of, sentence, sentence_of_image
+from pipeline.report.rows import Numbered, groups_of
+from pipeline.report.sentences import blocks_sentence, effect_texts, models_of, sentence, sentence_of_image, verdict
 from pipeline.text.numbers import unbroken
+
+CONTENT = make_content([])
 
 
 @pytest.mark.parametrize(
@@ -52,12 +55,12 @@ def test_the_effect_in_words(effect, low, high, expected):
     pair = "this dog (train 12) instead of that truck (train 801)"
     for n_found, one in ((1, "the only finding"), (39, "one of 39 findings")):
         told = expected.format(pair=pair, _=f"; 0.01 to 0.48 as {one}")
-        assert sentence(Numbered(7, row, n_found), "margin") == told
+        assert sentence(Numbered(7, row, n_found), CONTENT) == told
     same = dataclasses.replace(row, effect_low_selected=low, effect_high_selected=high)
-    assert sentence(Numbered(7, same, 39), "margin") == expected.format(pair=pair, _="")
-    missed = sentence(Numbered(1, dataclasses.replace(row, finding=False), 0), "margin")
+    assert sentence(Numbered(7, same, 39), CONTENT) == expected.format(pair=pair, _="")
+    missed = sentence(Numbered(1, dataclasses.replace(row, finding=False), 0), CONTENT)
     assert missed.startswith("By estimate, training on this dog")
-    assert missed.endswith(("the test does not confirm it.", "contains zero."))
+    assert missed.endswith(("the paired test does not confirm it.", "contains zero."))
     assert unbroken("(train 12), 95 % x").count("\N{NO-BREAK SPACE}") == 2
     assert unbroken("p ≤ 1.2 × 10⁻⁵ of 3") == "p ≤ 1.2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁵ of 3"
 
@@ -76,22 +79,22 @@ def test_a_finding_whose_longer_interval_contains_zero_has_no_sure_direction(sig
     does = "raises" if sign > 0 else "lowers"
     told = f"{does} the margin on the target by 0.31, 95 % interval 0.22 to 0.40; −0.01 to 0.63 as one of 3 findings; "
     end = "that contains zero, so the direction is not sure."
-    of_pair = sentence(Numbered(7, make_row(**ends, **longer), 3), "margin")
+    of_pair = sentence(Numbered(7, make_row(**ends, **longer), 3), CONTENT)
     assert of_pair.startswith("By estimate, training on this ")
     assert of_pair.endswith(told + end)
     single = Single(1, 12, "cat", "dog", 0.3, effect_se=0.05, pvalue=1e-4, finding=True, **ends, **longer)
     who = "training on this dog (train 12) instead of an average other image"
-    assert sentence_of_image(single, 3, "margin") == f"By estimate, {who} {told}{end}"
+    assert sentence_of_image(single, 3, CONTENT) == f"By estimate, {who} {told}{end}"
     low, high = sorted([sign * 0.1, sign * 0.5])
     sure = dataclasses.replace(single, effect_low_selected=low, effect_high_selected=high)
-    text = sentence_of_image(sure, 3, "margin")
+    text = sentence_of_image(sure, 3, CONTENT)
     assert text.startswith(f"T{who[1:]} {does}")
     assert text.endswith("0.10 to 0.50 as one of 3 findings.")
 
 
 def test_where_the_short_interval_of_a_single_image_contains_zero_it_is_said():
     single = Single(1, 12, "cat", "dog", 0.3, 0.1, 0.06, -0.02, 0.22, 0.1, True, -0.02, 0.22)
-    text = sentence_of_image(single, 1, "margin")
+    text = sentence_of_image(single, 1, CONTENT)
     assert text.startswith("By estimate, training on this dog")
     assert text.endswith("95 % interval −0.02 to 0.22; that contains zero, so the direction is not sure.")
 
@@ -127,3 +130,26 @@ def test_methods_on_the_last_block_are_named():
 def test_without_a_method_that_combines_blocks_the_last_one_is_all_that_tests():
     told = blocks_sentence(make_blocks(of_method={"swap": 300}))
     assert told.startswith("swap is tested on the last block’s 300 models alone, with datamodels fitted on the ")
+
+
+def test_the_headline_names_the_level_and_the_family():
+    rows = [make_row(k, pvalue=0.06, pvalue_adjusted=0.09) for k in range(2)]
+    (group,) = groups_of(rows)
+    rate = "at a false discovery rate of 0.2 (Benjamini–Yekutieli over 2 tests)."
+    assert verdict(group, make_content(rows)) == f"2 of 2 pairs influence their target differently, {rate}"
+    by_holm = make_content(rows, correction="holm", alpha=0.08)
+    assert verdict(group, by_holm).endswith("with at most an 8 % chance of any false finding (Holm over 2 tests).")
+    (one,) = groups_of([make_row(finding=False)])
+    assert verdict(one, make_content([])).endswith("(Benjamini–Yekutieli over 1 test).")
+
+
+def test_an_outcome_and_images_with_names_are_called_by_them():
+    names = ItemNames(train=tuple("abcdefghijklm"), targets=("glucose",) * 12)
+    content = make_content([], unit="loss", names=names, images=None, higher_is_better=False)
+    ends = {"effect": 0.31, "effect_low": 0.22, "effect_high": 0.4, "effect_low_selected": 0.22}
+    row = make_row(i=1, j=2, target=3, class_i="", class_j="dog", class_target="", effect_high_selected=0.4, **ends)
+    start = "Training on b (train 1) instead of c (dog, train 2) raises the loss on glucose (target 3) by 0.31, "
+    assert sentence(Numbered(1, row, 1), content).startswith(start)
+    single = Single(3, 12, "", "", 0.3, -0.2, 0.01, -0.22, -0.18, 1e-4, True, -0.22, -0.18)
+    told = "Training on m (train 12) instead of an average other item lowers the loss on glucose (target 3) by 0.20"
+    assert sentence_of_image(single, 1, content).startswith(told)

@@ -28,7 +28,7 @@ def test_images_of_another_data_set_are_refused(folder):
     fewer = ImageSet(images.train[:20], images.train_labels[:20], images.targets, images.target_labels, ("cat", "dog"))
     fewer.save(folder / "fewer.npz")
     said = refusal(folder, "source.images=fewer.npz")
-    assert "fewer.npz has 20 training and 8 target images, but masks and margins are of 24 and 8" in said
+    assert "fewer.npz has 20 training and 8 target images, but masks and outcomes are of 24 and 8" in said
 
 
 def test_labels_of_another_data_set_are_refused(folder):
@@ -38,7 +38,7 @@ def test_labels_of_another_data_set_are_refused(folder):
     del without[without.index("--set", 4)]
     done = call(folder, "download", *without, "--set", "source.labels=labels.npz")
     assert done.returncode == 2
-    assert "labels.npz has 24 training and 7 target images, but masks and margins are of 24 and 8" in done.stderr
+    assert "labels.npz has 24 training and 7 target images, but masks and outcomes are of 24 and 8" in done.stderr
     assert (
         "nowhere.npz does not exist" in call(folder, "download", *without, "--set", "source.labels=nowhere.npz").stderr
     )

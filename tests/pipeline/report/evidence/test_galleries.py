@@ -16,3 +16,12 @@ def test_galleries_hold_the_largest_weights_and_no_zero(held_out):
     assert len(sparse.helpers) + len(sparse.hurters) == 4
     assert all(w.theta > 0 for w in sparse.helpers)
     assert all(w.theta < 0 for w in sparse.hurters)
+
+
+def test_where_less_is_better_helpers_have_negative_weights(held_out):
+    asked, _, _, _, _ = held_out
+    more, less = (galleries_of([3, 8], asked, str, higher_is_better=better) for better in (True, False))
+    for target in (3, 8):
+        assert {w.index for w in less[target].helpers} == {w.index for w in more[target].hurters}
+        assert {w.index for w in less[target].hurters} == {w.index for w in more[target].helpers}
+        assert [w.theta for w in less[target].helpers] == sorted(w.theta for w in less[target].helpers)

@@ -51,3 +51,12 @@ def test_the_first_by_estimate_is_rarely_said_to_be_certainly_first_where_all_ar
         rank = ranks_of(5, np.array([first]), alike.held_out)[first]
         wrong += rank.high < 12
     assert wrong <= 0.05 * runs + 3 * np.sqrt(0.05 * 0.95 * runs)
+
+
+def test_where_less_is_better_the_first_rank_is_that_of_the_smallest_estimate():
+    models = make_models(n=3000)
+    images = np.arange(12)
+    more, less = (ranks_of(5, images, models.held_out, higher_is_better=better) for better in (True, False))
+    for image in range(12):
+        assert less[image].rank == 13 - more[image].rank
+        assert (less[image].low, less[image].high) == (13 - more[image].high, 13 - more[image].low)

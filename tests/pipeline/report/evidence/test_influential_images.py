@@ -1,12 +1,14 @@
 """The images that move most targets, counted anew, and what is said of their own class."""
 
+from dataclasses import replace
+
 import numpy as np
 from influence_atlas import make_found, make_influences, make_models
 from report_content import NAMES
 
 from datamodels_inf import adjust_pvalues
 from datamodels_inf.influence import influence_pvalue
-from pipeline.report.evidence.influential_images import MOST, STRONGEST, OwnClass
+from pipeline.report.evidence.influential_images import MOST, STRONGEST, OwnClass, overall
 
 
 def table_of(found):
@@ -51,7 +53,14 @@ def test_own_class_counts_targets_of_the_same_class():
     assert own.raised.tolist() == (finding & same & (estimate > 0)).sum(axis=0).tolist()
     assert own.lowered.tolist() == (finding & same & (estimate < 0)).sum(axis=0).tolist()
     assert own.lowered.sum() > 0
-    assert ((own.doubtful > 0) == (own.lowered > own.raised)).all()
+    doubtful = {image.image for image in overall(found, ()).doubtful}
+    hurting = set(np.flatnonzero(own.lowered > own.raised).tolist())
+    assert doubtful <= hurting
+    turned = {image.image for image in overall(replace(found, higher_is_better=False), ()).doubtful}
+    helping = set(np.flatnonzero(own.raised > own.lowered).tolist())
+    assert turned <= helping
+    assert (len(doubtful), len(turned)) == (min(MOST, len(hurting)), min(MOST, len(helping)))
+    assert turned
 
 
 def test_nothing_is_said_of_its_own_class_where_no_target_is_of_it():

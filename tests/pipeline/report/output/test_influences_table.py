@@ -7,6 +7,7 @@ from influence_atlas import make_influences
 from report_content import EVIL, make_rows
 from report_page import read_table
 
+from pipeline.images.item_names import ItemNames
 from pipeline.report.output.influences_table import COLUMNS
 
 
@@ -42,3 +43,15 @@ def test_a_program_reads_the_same(report):
     first = told["most_influential"]["raising"][0]
     assert (first["image"], first["raised"]) == (influences.raising[0].image, influences.raising[0].raised)
     assert first["strongest"][0]["finding"] is True
+
+
+def test_names_come_last_where_there_are_any(report):
+    names = ItemNames(tuple(f"row {k}" for k in range(12)), tuple(f"patient {k}" for k in range(12)))
+    folder, _ = report(make_rows(9, 2), influences=make_influences(), names=names)
+    lines = read_table(folder / "atlas.csv")
+    assert tuple(lines[0]) == (*COLUMNS, "name_image", "name_target")
+    assert all(line["name_image"] == f"row {line['image']}" for line in lines)
+    assert all(line["name_target"] == f"patient {line['target']}" for line in lines)
+    atlas = json.loads((folder / "report.json").read_text(encoding="utf-8"))["atlas"]
+    assert atlas["targets"][0]["helpers"][0]["name_image"].startswith("row ")
+    assert all(image["name_image"] == f"row {image['image']}" for image in atlas["most_influential"]["raising"])

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from report_content import make_row, make_rows
+from report_content import EVIL, make_row, make_rows
 from report_page import read_table, value_of
 
+from pipeline.images.item_names import ItemNames
 from pipeline.report import COLUMNS
 from pipeline.text.numbers import number, p_equals
 
@@ -40,3 +41,15 @@ def test_a_pair_is_two_groups_of_one(report):
     folder, _ = report([make_row(1)])
     [line] = read_table(folder / "findings.csv")
     assert (line["members_i"], line["members_j"]) == (line["i"], line["j"])
+
+
+def test_names_have_columns_of_their_own_where_there_are_any(report):
+    names = ItemNames(train=("age", EVIL, *"cdefghijkl"))
+    row = make_row(1, i=0, j=1, members_i=(0, 2), members_j=(1, 3))
+    folder, page = report([row], names=names)
+    (line,) = read_table(folder / "findings.csv")
+    assert tuple(line) == (*COLUMNS, "name_i", "name_j")
+    assert (line["name_i"], line["name_j"]) == ("age; c", f"{EVIL}; d")
+    assert "these 2 images (age, c; train 0, 2)" in page.text
+    folder, _ = report([row], names=ItemNames(targets=("first",) * 12))
+    assert tuple(read_table(folder / "tests.csv")[0]) == (*COLUMNS, "name_target")

@@ -8,21 +8,23 @@ from report_page import read_table
 @pytest.mark.parametrize(
     ("tests", "found", "expected"),
     [
-        (2000, 7, "7 of 2000 pairs influence their target differently, at a false discovery rate of 0.2."),
-        (2000, 1, "1 of 2000 pairs influences its target differently, at a false discovery rate of 0.2."),
+        (2000, 7, "7 of 2000 pairs influence their target differently, at a false discovery rate of 0.2 ("),
+        (2000, 1, "1 of 2000 pairs influences its target differently, at a false discovery rate of 0.2 ("),
         (
             40,
             0,
-            "None of the 40 pairs was found to influence its target differently, at a false discovery rate of 0.2.",
+            "None of the 40 pairs was found to influence its target differently, at a false discovery rate of 0.2 (",
         ),
-        (1, 1, "1 of 1 pair influences its target differently, at a false discovery rate of 0.2."),
+        (1, 1, "1 of 1 pair influences its target differently, at a false discovery rate of 0.2 ("),
         (1, 0, "The one pair tested was not found to influence its target differently, at a false discovery"),
         (0, 0, "No pair was tested."),
     ],
 )
 def test_the_answer_comes_first(report, tests, found, expected):
     folder, page = report(make_rows(tests, found))
-    assert page.text.startswith(f"Digits Digits {expected}")
+    _, _, after_contents = page.text.partition(" Where this comes from ")
+    assert after_contents.startswith(f"Digits {expected}")
+    assert tests == 0 or f"(Benjamini–Yekutieli over {tests} test{'s' if tests > 1 else ''})." in after_contents[:200]
     assert len(read_table(folder / "tests.csv")) == tests
     assert len(read_table(folder / "findings.csv")) == found
     panels = sorted(p.name for p in folder.glob("panels/*"))
@@ -34,7 +36,7 @@ def test_a_warning_stands_under_the_answer(report):
     _, page = report(make_rows(9, 2))
     assert "a swap alone changes nothing" in page.text
     _, page = report(make_rows(9, 2), provenance={"Warning": "the masks failed the check."})
-    assert "at a false discovery rate of 0.2. Warning: the masks failed the check. " in page.text
+    assert "0.2 (Benjamini–Yekutieli over 9 tests). Warning: the masks failed the check. " in page.text
     assert "a swap alone changes nothing" not in page.text
 
 

@@ -25,8 +25,12 @@ def test_nothing_found_shows_the_closest_misses(report):
 def test_groups_are_shown_whole(report):
     row = make_row(5, class_i="dog", class_j="", members_i=(1, 2, 3, 4, 5), members_j=(6, 7, 8, 9, 10), i=1, j=6)
     many = make_row(6, members_i=tuple(range(11)), members_j=tuple(range(11)), n_informative=12)
-    folder, page = report([row, many])
-    assert "raining on these 5 dog images (train 1, 2, 3, …) instead of those 5 images (train 6, 7, 8, …)" in page.text
+    classes = ["cat", *["dog"] * 5, *["cat"] * 3, *["dog"] * 2, "truck"]
+    folder, page = report([row, many], train_classes=classes)
+    assert (
+        "raining on these 5 dog images (train 1, 2, 3, …) instead of those 3 cat and 2 dog images (train 6, 7, 8, …)"
+        in page.text
+    )
     shown = [a["alt"] for a in page.all("img") if a["alt"].startswith("train")]
     assert sorted(shown) == sorted([f"train {k}" for k in [*range(1, 11), *range(9), *range(9)]])
     assert len(page.all("div", **{"class": "mosaic"})) == 4

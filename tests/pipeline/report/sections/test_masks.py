@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from report_content import make_masks
+from report_content import make_content, make_masks
 from scipy.stats import binom
 
 from pipeline.report.sections import masks as mask_view
@@ -12,7 +12,7 @@ from pipeline.report.sections import masks as mask_view
 
 def test_the_masks_are_drawn_against_their_law():
     check = make_masks(n_train=3000, n_models=500)
-    view = mask_view.view_of(check, 500)
+    view = mask_view.view_of(check, make_content([], n_models_test=500))
     law = np.array([tuple(map(float, point.split(" "))) for point in view.law[1:].split("L")])
     tops = {
         round((float(a) + float(b)) / 2, 1): float(y)
@@ -28,7 +28,7 @@ def test_the_masks_are_drawn_against_their_law():
 
 def test_the_law_of_the_masks_is_binomial():
     check = make_masks(n_train=400, n_models=18)
-    law = mask_view.view_of(check, 18).law
+    law = mask_view.view_of(check, make_content([], n_models_test=18)).law
     heights = 150 - np.array([float(point.split(" ")[1]) for point in law[1:].split("L")])
     pmf = binom.pmf(np.arange(19), 18, check.report.proportion)
     np.testing.assert_allclose(heights / heights.sum(), pmf, atol=0.002)

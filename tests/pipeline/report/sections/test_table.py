@@ -1,6 +1,8 @@
 """All findings in numbers, to an end."""
 
-from report_content import make_blocks, make_rows
+import re
+
+from report_content import make_blocks, make_row, make_rows
 
 
 def test_the_table_on_the_page_has_an_end(report):
@@ -15,3 +17,31 @@ def test_the_table_says_on_how_many_models_its_pairs_were_tested(report):
     assert "Each pair was tested on 900 models, in 3 blocks; how many of the models tell its two" in page.text
     assert "Each pair was tested on the last block’s 300 models; how many" in page.text
     assert report(rows)[1].text.count("Each pair was tested on 1000 held-out models; how many") == 2
+
+
+def test_findings_without_a_panel_know_where_their_images_are(report):
+    _, page = report(make_rows(60, 20), max_panels=6)
+    rows = [attrs for tag, attrs in page.tags if tag == "tr" and "data-s" in attrs]
+    assert [row.get("id") for row in rows] == [None] * 6 + [f"paired-{k}" for k in range(7, 21)]
+    assert all(("data-squares" in row) == ("id" in row) for row in rows)
+    assert all(re.fullmatch(r"\d+;\d+;\d+", row["data-squares"]) for row in rows[6:])
+    _, page = report(make_rows(60, 20), max_panels=6, images=None)
+    assert 'data-squares="' not in page.html
+    _, page = report(make_rows(60, 20), max_panels=20)
+    assert not page.all("img", id="sprite")
+
+
+def test_rows_can_be_filtered_by_all_their_images_and_classes(report):
+    row = make_row(5, class_i="dog", class_j="cat", i=1, j=6, members_i=(1, 2), members_j=(6, 7))
+    classes = ["", "dog", "truck", "", "", "", "cat", "cat", "", "", "", ""]
+    _, page = report([row], train_classes=classes, class_names=("dog", "truck", "cat"))
+    (line,) = (attrs for tag, attrs in page.tags if tag == "tr" and "data-s" in attrs)
+    assert (line["data-m"], sorted(line["data-c"].split())) == ("1 2 6 7", ["0", "1", "2"])
+
+
+def test_several_tables_share_the_rows_that_a_page_may_have(report, monkeypatch):
+    monkeypatch.setattr("pipeline.report.sections.table.ALL_ROWS", 30)
+    rows = [*make_rows(20, 20), *make_rows(20, 20, method="swap"), *make_rows(9, 0, method="contrast")]
+    _, page = report(rows, max_panels=3)
+    assert len(page.rows) == 2 * (15 + 1)
+    assert page.text.count("The first 15 of 20 findings; all of them are in findings.csv") == 2

@@ -1,0 +1,75 @@
+"""Where a method found nothing: whether another would see more, and the command that asks it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from datamodels_inf.methods import METHODS
+from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
+from pipeline.report.content import Content
+from pipeline.report.rows import Group
+
+IN_PLACE_OF_PRIOR = "by"  # The correction by which effects are counted where the one in use needs weights.
+
+
+@dataclass(frozen=True)
+class Stronger:
+    """Another method. n_found: its findings, where it is on the same page, else 0.
+
+    n_clear: tests whose effect, by Student's law of effect/standard error, is a finding after the same correction.
+    command: runs it, empty where that is not known. half: the level at which it and the method that found nothing keep
+    the promise of α together, for the false share of either list is at most the sum of both.
+    """
+
+    method: str
+    n_found: int
+    n_clear: int
+    command: str
+    half: float
+
+
+def stronger_of(group: Group, groups: Sequence[Group], content: Content) -> Stronger | None:
+    """None where this method found something, or where nothing says that another would.
+
+    A method on the page that found some of these pairs; else the one that sees pairs of equal weights, if there are
+    effects for it to find. It answers for τ = 0 alone.
+    """
+    if group.findings or not group.n_tests:
+        return None
+    found = [(len(other.findings), other.method) for other in groups if other.findings]
+    half = content.alpha / 2.0
+    if found:
+        count, method = max(found, key=lambda one: one[0])
+        return Stronger(method, count, 0, "", half)
+    name = next(name for name, method in METHODS.items() if method.sees_equal_weights)
+    asked = name in {other.method for other in groups} or group.method not in METHODS
+    if asked or (METHODS[name].needs_tau_zero and content.tau > 0.0):
+        return None
+    clear = clear_effects(group, content)
+    return Stronger(name, 0, clear, _command(content, name), half) if clear else None
+
+
+def _command(content: Content, method: str) -> str:
+    """The one that made this page, with another method; empty where it is not known."""
+    words = shlex.split(content.provenance.get("Command", ""))
+    asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
+    kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]
+    return shlex.join([*kept, "--set", f"test.method={method}"]) if kept else ""
+
+
+def clear_effects(group: Group, content: Content) -> int:
+    """How many effects are too far from zero for chance: p = 2·P(t > |Δ̂|/SE), corrected over the tests of the group."""
+    columns = ("effect", "effect_se", "effect_df", "pvalue")
+    effect, error, freedom, pvalue = (np.array([getattr(row, name) for row in group.tests]) for name in columns)
+    known = np.isfinite(effect) & np.isfinite(error) & (error > 0.0) & (freedom > 0.0) & ~np.isnan(pvalue)
+    if not known.any():
+        return 0
+    p = 2.0 * stdtr(freedom[known], -np.abs(effect[known]) / error[known])
+    rule = IN_PLACE_OF_PRIOR if CORRECTIONS[content.correction].needs_prior else content.correction
+    adjusted = adjust_pvalues(p, rule, n_hypotheses=group.n_tests, alpha=content.alpha)
+    return int(np.count_nonzero(adjusted <= content.alpha))
