@@ -30,11 +30,16 @@ def sees_effects(test: Test) -> str | None:
 
 def count_unseen(effect: Floats, error: Floats, freedom: Floats, test: Test, prior: Prior | None = None) -> int:
     """How many effects are other than 0 by p = 2·P(T > |effect| / error), corrected as the tests are."""
+    pvalue = effect_pvalues(effect, error, freedom)
+    return 0 if np.isnan(pvalue).all() else Family(pvalue, test, prior).n_found
+
+
+def effect_pvalues(effect: Floats, error: Floats, freedom: Floats) -> Floats:
+    """Student's p = 2·P(T > |effect| / error) of each effect; NaN where it has no error."""
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.abs(effect) / error
     known = np.isfinite(size) & (freedom > 0)
-    pvalue = np.where(known, 2.0 * stdtr(np.where(known, freedom, 1.0), -np.where(known, size, 0.0)), np.nan)
-    return Family(pvalue, test, prior).n_found if known.any() else 0
+    return np.where(known, 2.0 * stdtr(np.where(known, freedom, 1.0), -np.where(known, size, 0.0)), np.nan)
 
 
 def unseen_in(folder: Path, method: str, test: Test, prior: Prior | None = None) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
 
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from pipeline.report.content import Content
 from pipeline.report.rows import Group
+from pipeline.unseen_effects import effect_pvalues
 
 IN_PLACE_OF_PRIOR = "by"  # The correction by which effects are counted where the one in use needs weights.
 
@@ -66,10 +66,9 @@ def clear_effects(group: Group, content: Content) -> int:
     """How many effects are too far from zero for chance: p = 2·P(t > |Δ̂|/SE), corrected over the tests of the group."""
     columns = ("effect", "effect_se", "effect_df", "pvalue")
     effect, error, freedom, pvalue = (np.array([getattr(row, name) for row in group.tests]) for name in columns)
-    known = np.isfinite(effect) & np.isfinite(error) & (error > 0.0) & (freedom > 0.0) & ~np.isnan(pvalue)
-    if not known.any():
+    p = np.where(np.isnan(pvalue), np.nan, effect_pvalues(effect, error, freedom))
+    if np.isnan(p).all():
         return 0
-    p = 2.0 * stdtr(freedom[known], -np.abs(effect[known]) / error[known])
     rule = IN_PLACE_OF_PRIOR if CORRECTIONS[content.correction].needs_prior else content.correction
     adjusted = adjust_pvalues(p, rule, n_hypotheses=group.n_tests, alpha=content.alpha)
     return int(np.count_nonzero(adjusted <= content.alpha))
