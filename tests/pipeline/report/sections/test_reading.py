@@ -80,3 +80,21 @@ def test_where_every_model_tests_weights_are_not_said_to_be_of_other_models(repo
     _, page = report(make_rows(9, 2), **fields)
     assert "Fitted on other models than those of the test" in page.text
     assert "which holds though they were picked" in page.text
+
+
+def test_an_outcome_of_which_less_is_better_is_explained_by_its_name(report):
+    _, page = report(make_rows(9, 2), unit="log loss", higher_is_better=False)
+    assert "Δ is in the unit of the log loss." in page.text
+    assert "raises the log loss on the target, which is worse: here less is better" in page.text
+    assert "Helpers are the images with the largest negative weights, which lower the log loss, hurters" in page.text
+    assert "margin" not in page.text
+    _, page = report(make_rows(9, 2))
+    assert "Helpers are the images with the largest positive weights, hurters those with the largest neg" in page.text
+    assert "less is better" not in page.text
+
+
+def test_without_images_and_classes_the_page_speaks_of_items(report):
+    rows = [dataclasses.replace(row, class_i="", class_j="", class_target="") for row in make_rows(9, 2)]
+    _, page = report(rows, images=None)
+    assert "A pair is two training items, i and j, and one target item." in page.text
+    assert "image" not in page.text
