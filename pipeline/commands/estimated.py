@@ -141,11 +141,11 @@ class Estimated:
 
     def find_image(self, text: str) -> int:
         """The number of the training image that --image names."""
-        return _find("--image", ImageFinder.of_train(self.data.n_train, self.data.labels), text)
+        return _find("--image", ImageFinder.of_train(self.data.n_train, self.data.labels, self.data.names), text)
 
     def find_place(self, text: str) -> int:
         """The place of the target that --target names."""
-        target = _find("--target", ImageFinder.of_targets(self.data.n_targets, self.data.labels), text)
+        target = _find("--target", ImageFinder.of_targets(self.data.n_targets, self.data.labels, self.data.names), text)
         if target not in self.atlas.summary.targets:
             raise BadInputError(
                 f"--target {text} is not in the atlas, which has target {some_of(self.atlas.summary.targets)}; "

@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
+from pipeline.images.item_names import ItemNames
 from pipeline.sources import SOURCES
 from pipeline.sources.base import Arrived, content_of_images
 from pipeline.sources.cifar10_images import stored_images
@@ -52,12 +53,18 @@ def run(run: Run) -> DownloadSummary:
     source = run.config.source
     arrived = SOURCES[source.kind].bring(run)
     images = _images(arrived.images, arrived.rows)
-    labels = images.labels if images is not None else _labels(source.labels, arrived)
+    labels = (None if images is None else images.known_labels) or _labels(source.labels, arrived)
     if images is not None:
         images.save(run.out / "images.npz")
     if labels is not None:
         labels.save(run.out / "labels.npz")
-    return arrived.rows.model_copy(update={"has_images": images is not None})
+    named = arrived.names != ItemNames()
+    if named:
+        arrived.names.save(run.out / "names.json")
+    if labels is None:
+        run.say(f'no labels: nothing is drawn by class; test.design is "{run.config.test.design}"')
+    more = {"has_images": images is not None, **({"has_names": True} if named else {})}
+    return arrived.rows.model_copy(update=more)
 
 
 def stale(result: Result, store: Path) -> str:

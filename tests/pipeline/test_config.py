@@ -95,7 +95,7 @@ def test_bad_settings_are_refused_by_name(override, parts):
     (["test.design=top", "test.versus=foes"], "'hurters', 'helpers' or 'random'"),
     (["test.design=top", "test.versus=['random','random']"], "test.versus must not name a comparison twice"),
     (["test.design=top", "test.versus=helpers", "test.k=1"], "test.k must be at least 2"),
-    (["test.design=grid", "test.images=[1,'dog']"], "or of texts such as \"dog:12\""),
+    (["test.design=grid", "test.images=[1,' ']"], "or of texts such as \"dog:12\""),
     (["test.design=grid", "test.images=[1,true]"], "or of texts such as \"dog:12\""),
     (["test.design=grid", "test.images=[1,-2]"], "or of texts such as \"dog:12\""),
 ])  # fmt: skip

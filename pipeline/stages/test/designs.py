@@ -50,7 +50,7 @@ def needed_targets(config: Config, data: Data) -> Ints:
     if _by_class(test):
         return targets_of_class(data, test.target_class, f'test.design "{test.design}"', "test.target_class")
     if test.file is not None:
-        return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels))
+        return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels, data.names))
     return chosen_targets(data, test.targets, "test.targets")
 
 
@@ -83,11 +83,11 @@ def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, Desi
 
 def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
     design = DESIGNS[test.design]
-    train = ImageFinder.of_train(data.n_train, data.labels)
+    train = ImageFinder.of_train(data.n_train, data.labels, data.names)
 
     def listed() -> Pairs:
         assert test.file is not None  # The configuration asks for it.
-        return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels))
+        return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels, data.names))
 
     request = Request(
         targets=targets,
