@@ -21,6 +21,8 @@ from pipeline.options import (
     OneOf,
     common_options,
     config_options,
+    import_options,
+    importers,
     methods,
     result_options,
     train_options,
@@ -280,6 +282,47 @@ def config_list() -> None:
 
     for name, path in sorted(named_configs().items()):
         click.echo(f"{name:<16} {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.toml", help="[default: the folder's name, here]")
+@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+def init(folder: Path, out: Path | None, verbose: bool) -> None:
+    """Look at a FOLDER of your own models, say what it holds, and write a configuration that `run` takes.
+
+    It holds masks or lists of images and an outcome of each model on each target (docs/own-data.md), or what the tools
+    of others left. Nothing is written over.
+    """
+    from pipeline.commands.init import init_lines
+
+    for line in init_lines(folder, out):
+        click.echo(line)
+
+
+@cli.command()
+@with_options(config_options)
+@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+def check(config_name: str, overrides: tuple[str, ...], verbose: bool) -> None:
+    """Say what a configuration would read and test, and whether it can, before anything runs. Writes nothing."""
+    from pipeline.commands.check import check_lines
+    from pipeline.config import load_config
+
+    for line in check_lines(load_config(config_name, overrides), shlex.join(_config_words(config_name, overrides))):
+        click.echo(line)
+
+
+@cli.command("import")
+@click.option("--from", "name", type=OneOf(importers), required=True, help="Whose files SRC are.")
+@click.argument("source", metavar="SRC", type=click.Path(path_type=Path))
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@with_options(import_options)
+def import_(name: str, source: Path, out: Path, verbose: bool, **given: Any) -> None:
+    """Make of another tool's files, SRC, a folder OUT that `init` and `run` read. Nothing is written over."""
+    from pipeline.commands.import_folder import import_lines
+
+    for line in import_lines(name, source, out, given):
+        click.echo(line)
 
 
 @cli.command()

@@ -52,6 +52,13 @@ class HeadedCommand(click.Command):
                 formatter.write_dl(records)
 
 
+def importers() -> list[str]:
+    """The names of IMPORTERS."""
+    from pipeline.imports import IMPORTERS
+
+    return list(IMPORTERS)
+
+
 def methods() -> list[str]:
     """The names of METHODS."""
     from datamodels_inf.methods import METHODS
@@ -118,6 +125,20 @@ result_options = (
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),
 )
+import_options = (
+    click.option(
+        "--outcomes", type=click.Path(path_type=Path), metavar="FILE",
+        help="Outcomes, one row a model and one column a target: .npy, or a .pt of one tensor.",
+    ),
+    click.option(
+        "--flip-sign", "flip", is_flag=True,
+        help="Outcomes have their sign turned, as what dattri's calculate_lds_ground_truth returns.",
+    ),
+    click.option("--n-train", type=click.IntRange(min=2), metavar="N", help="Training images.  [default: as files say]"),
+    click.option("--outcome", metavar="NAME", help="What outcomes are: margin, loss, accuracy, …"),
+    click.option("--higher-is-better/--lower-is-better", "higher_is_better", default=None, help="Of outcomes."),
+    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+)  # fmt: skip
 _what = partial(click.option, cls=HeadedOption, heading="What is trained, and where it goes")
 _images = partial(click.option, cls=HeadedOption, heading="Images and subsets (settings of [train])")
 _network = partial(

@@ -49,11 +49,14 @@ class OutcomeRows:
             return np.dtype(f"f{min(kind.itemsize, 8)}")
         return np.dtype(np.float32 if kind.itemsize <= 2 else np.float64)
 
+    def raw(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The outcomes of some rows, whatever they are."""
+        values = np.ascontiguousarray(self.array[rows]).astype(self.dtype, copy=False)
+        return values if self.factor == 1.0 else np.asarray(values * self.dtype.type(self.factor))
+
     def values(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The outcomes of some rows; NaN and infinity are refused, with their places."""
-        values = np.ascontiguousarray(self.array[rows]).astype(self.dtype, copy=False)
-        if self.factor != 1.0:
-            values = values * self.dtype.type(self.factor)
+        values = self.raw(rows)
         wrong = ~np.isfinite(values)
         if wrong.any():
             places = np.flatnonzero(wrong.any(axis=1))

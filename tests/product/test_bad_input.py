@@ -38,7 +38,7 @@ NAN = np.full((300, 8), np.nan)
 BAD = {
     "overlap": ((), ("--set", "source.fit_rows=250"), "overlap: there are only 300 models"),
     "no folder": ((), ("--set", "source.folder=nowhere"), "source.folder nowhere is not a folder"),
-    "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "no train_masks_50pct.npy with test_margins_50pct.npy"),
+    "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "no train_masks_50pct.npy"),
     "other percent": ((), ("--set", "source.percent=10"), "no train_masks_10pct.npy"),
     "float masks": ((masks_are(np.ones((300, 24))),), (), "must hold bool"),
     "pickled masks": ((masks_are(np.array([{}], object)),), (), "is not a whole .npy"),

@@ -11,7 +11,7 @@ from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints
 from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
-from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_class
+from pipeline.stages.inputs import Described, Fitted, chosen_targets, targets_of_class
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
 from pipeline.store.files import identity
@@ -44,7 +44,7 @@ def settings_of_targets(test: Test) -> dict[str, Any]:
     return {"test.targets": test.targets}
 
 
-def needed_targets(config: Config, data: Data) -> Ints:
+def needed_targets(config: Config, data: Described) -> Ints:
     """The targets that the design can ask for."""
     test = config.test
     if _by_class(test):
@@ -54,7 +54,7 @@ def needed_targets(config: Config, data: Data) -> Ints:
     return chosen_targets(data, test.targets, "test.targets")
 
 
-def atlas_targets(config: Config, data: Data) -> Ints:
+def atlas_targets(config: Config, data: Described) -> Ints:
     """The targets of the atlas, which has none unless some are named."""
     wanted = config.atlas.targets
     if wanted is None:
@@ -64,7 +64,7 @@ def atlas_targets(config: Config, data: Data) -> Ints:
     return chosen_targets(data, wanted, "atlas.targets")
 
 
-def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
+def draw_design(config: Config, data: Described, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
     """The tests to make, by target and without repetitions."""
     try:
         drawn = _draw(config.test, data, fitted, _fitted_targets(config, data, fitted))
@@ -81,7 +81,7 @@ def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, Desi
     )
 
 
-def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
+def _draw(test: Test, data: Described, fitted: Fitted, targets: Ints) -> Pairs:
     design = DESIGNS[test.design]
     train = ImageFinder.of_train(data.n_train, data.labels, data.names)
 
@@ -101,7 +101,7 @@ def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
     return design.draw(request)
 
 
-def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:
+def _fitted_targets(config: Config, data: Described, fitted: Fitted) -> Ints:
     """Those of the needed targets that have a datamodel. Of targets that were named one by one, all must have one."""
     test = config.test
     needed = needed_targets(config, data)

@@ -15,7 +15,7 @@ from datamodels_inf.methods import METHODS
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
-from pipeline.stages.inputs import Data
+from pipeline.stages.inputs import Divided
 
 Testable: TypeAlias = Callable[[Ints], NDArray[np.bool_]]
 
@@ -30,7 +30,7 @@ REMEDIES = {
 }
 
 
-def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
+def check_premise(config: Config, data: Divided) -> ExchangeabilityReport:
     """The check of the held-out masks with all that is known; what fails it is refused, unless the user answers."""
     report = check_exchangeable(
         data.held_out_masks,
