@@ -9,6 +9,7 @@ import numpy as np
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.exchangeability import ExchangeabilityReport
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.commands.survey import Looked, survey_lines
 from pipeline.config import Config
 from pipeline.errors import BadInputError
@@ -48,14 +49,17 @@ def working_lines(looked: Looked) -> Iterator[str]:
     _check_weights(looked)
     n_tests = _n_tests(looked, targets, premise)
     counted = "pairs chosen by the fit" if n_tests is None else f"{n_tests:,} pairs"
-    correction = f"{config.test.correction} at α = {config.test.alpha:g}"
     yield (
-        f'It can run: {len(targets):,} targets are fitted, test.design "{config.test.design}" tests {counted} by '
-        f"{' and '.join(config.test.method)}, {correction}."
+        f'It can run: {_targets(len(targets))} fitted; test.design "{config.test.design}" tests {counted} by '
+        f"{' and '.join(config.test.method)}; {CORRECTIONS[config.test.correction].title}, α = {config.test.alpha:g}."
     )
     atlas = atlas_targets(config, looked)
     if atlas.size:
-        yield f"Atlas: {looked.n_train:,} images × {atlas.size:,} targets."
+        yield f"Atlas: the influence of each of {looked.n_train:,} images, {_targets(atlas.size)} looked at."
+
+
+def _targets(count: int) -> str:
+    return "1 target is" if count == 1 else f"{count:,} targets are"
 
 
 def _n_tests(looked: Looked, targets: Ints, premise: ExchangeabilityReport) -> int | None:

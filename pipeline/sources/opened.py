@@ -89,9 +89,11 @@ def finished_rows(n_models: int, completed: NDArray[np.bool_] | None, missing: N
     good = np.ones(n_models, np.bool_) if completed is None else completed.copy()
     lines = []
     if not good.all():
-        lines.append(f"{n_models - int(good.sum()):,} models are not completed ({name}): left out")
-    if missing is not None and (empty := int((good & missing).sum())):
-        lines.append(f"{empty:,} models have no outcome, NaN for every target ({outcomes}): left out")
+        count = n_models - int(good.sum())
+        lines.append(f"{count:,} {'model is' if count == 1 else 'models are'} not completed ({name}): left out")
+    if missing is not None and (count := int((good & missing).sum())):
+        has = "model has" if count == 1 else "models have"
+        lines.append(f"{count:,} {has} no outcome, NaN for every target ({outcomes}): left out")
         good &= ~missing
     if not good.any():
         raise BadInputError(f"{name or outcomes} says that no model is completed, so that there is nothing to read.")
