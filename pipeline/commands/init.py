@@ -209,7 +209,11 @@ def _test(proposal: Proposal) -> Iterator[str]:
         )
         yield _line("repeats = 20", 'and these draws have some of every class; test.design = "list" takes your own')
     if proposal.design in ("grid", "top"):
-        why = "each is fitted and tested" if looked.n_targets <= ALL_TARGETS else f"the first of {looked.n_targets:,}: each needs a fit"
+        why = (
+            "each is fitted and tested"
+            if looked.n_targets <= ALL_TARGETS
+            else f"the first of {looked.n_targets:,}: each needs a fit"
+        )
         yield _line(f"targets = {proposal.targets}", why)
     if looked.labels is not None:
         wanted = looked.labels.class_names[int(looked.labels.target_labels[0])]

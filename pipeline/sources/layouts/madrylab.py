@@ -26,7 +26,9 @@ def released_files(source: Source) -> Files | None:
     """train_masks_50pct.npy and test_margins_50pct.npy, as released."""
     names = f"train_masks_{source.percent}pct.npy", f"test_margins_{source.percent}pct.npy"
     found = _arrays(folder_of(source), *names)
-    return None if found is None else Files(*found, None, source.images, completed=completed_file(found[0].parent))
+    if found is None:
+        return None
+    return Files(*found, None, source.images, completed=completed_file(found[0].parent), nan_rows=True)
 
 
 def trainer_files(source: Source) -> Files | None:

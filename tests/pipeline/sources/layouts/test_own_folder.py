@@ -7,7 +7,6 @@ import pytest
 from own_folders import FIXED, N_MODELS, N_TARGETS, N_TRAIN, RAGGED, forms, law, lists_of, rectangle, write
 
 from pipeline.config import load_config
-from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline
 from pipeline.sources.layouts.own_folder import OwnFolder
@@ -81,8 +80,12 @@ def test_a_run_says_what_was_assumed_and_left_out(tmp_path):
     folder = write(tmp_path / "own", outcomes, {"completed": completed, "outcome": "accuracy"}, masks=MASKS)
     result = pipeline(folder, "source.held_out_rows=397", say=lines.append).run("download")
     assert result.summary["n_unfinished"] == 3 and result.summary["outcome"] == "accuracy"
-    for part in ("1 model is not completed", "2 models have no outcome, NaN for every target",
-                 'higher_is_better true: assumed of "accuracy"', 'no labels: nothing is drawn by class; test.design is "top"'):  # fmt: skip
+    for part in (
+        "1 model is not completed",
+        "2 models have no outcome, NaN for every target",
+        'higher_is_better true: assumed of "accuracy"',
+        'no labels: nothing is drawn by class; test.design is "top"',
+    ):
         assert sum(part in line for line in lines) == 1, part
 
 

@@ -40,7 +40,7 @@ BAD = {
     "names": ({"masks": MASKS}, {"train_names": ["a"]}, "train_names has 1 entries, but there are 40 training images"),
     "targets": ({"masks": MASKS}, {"target_names": ["a"]}, "target_names has 1 entries, but there are 5 targets"),
     "labels": ({"masks": MASKS}, {"train_labels": [0], "target_labels": [0] * 5}, "train_labels has 1 entries"),
-    "target labels": ({"masks": MASKS}, {"train_labels": [0] * 40, "target_labels": [0]}, "target_labels has 1 entries"),
+    "target labels": ({"masks": MASKS}, {"train_labels": [0] * 40, "target_labels": [0]}, "target_labels has 1"),
     "unknown key": ({"masks": MASKS}, {"gamma": 0.5}, "gamma is not a key; allowed are n_train, lists"),
 }  # fmt: skip
 
