@@ -54,7 +54,7 @@ class HeadedCommand(click.Command):
 
 def importers() -> list[str]:
     """The names of IMPORTERS."""
-    from pipeline.imports import IMPORTERS
+    from pipeline.sources.imports import IMPORTERS
 
     return list(IMPORTERS)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import BadInputError
-from pipeline.imports import IMPORTERS
-from pipeline.imports.base import Given, with_given, write_folder
+from pipeline.sources.imports import IMPORTERS
+from pipeline.sources.imports.base import Given, with_given, write_folder
 
 
 def import_lines(name: str, source: Path, out: Path, given: Mapping[str, Any]) -> Iterator[str]:

@@ -123,12 +123,17 @@ class Looked:
     @cached_property
     def fit_masks(self) -> PackedMasks:
         """Of the fit rows, the first."""
-        return PackedMasks(self.opened.masks.bits(self._rows[0][:LOOKED_AT]), self.n_train)
+        return self._masks(self._rows[0][:LOOKED_AT])
 
     @cached_property
     def held_out_masks(self) -> PackedMasks:
         """Of the tested rows, the first."""
-        return PackedMasks(self.opened.masks.bits(self._rows[1][:LOOKED_AT]), self.n_train)
+        return self._masks(self._rows[1][:LOOKED_AT])
+
+    def _masks(self, rows: NDArray[np.int64]) -> PackedMasks:
+        """Packed a part at a time: lists are dense on the way."""
+        parts = [self.opened.masks.bits(rows[start : start + CHUNK_ROWS]) for start in range(0, len(rows), CHUNK_ROWS)]
+        return PackedMasks(np.concatenate(parts), self.n_train)
 
     @cached_property
     def premise(self) -> ExchangeabilityReport:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.imports import importer_of
 from pipeline.sources.base import MIRRORS, Arrived, SourceKind
+from pipeline.sources.imports import importer_of
 from pipeline.sources.layouts import LAYOUTS, Layout
 from pipeline.sources.opened import Opened
 from pipeline.sources.trained import bring_opened

@@ -205,10 +205,13 @@ def targets_of_class(data: Described, wanted: str, who: str, key: str) -> NDArra
 
 
 def chosen_targets(data: Described, wanted: str | list[int], key: str) -> NDArray[np.int64]:
-    """The targets that a setting names: "all", a class, or their numbers."""
+    """The targets that a setting names: "all", a class, one by its own name, or their numbers."""
     if wanted == "all":
         return np.arange(data.n_targets)
     if isinstance(wanted, str):
+        classes = () if data.labels is None else data.labels.class_names
+        if wanted in data.names.targets and wanted not in classes:
+            return np.flatnonzero(np.array(data.names.targets) == wanted)
         return targets_of_class(data, wanted, f"{key} = {wanted!r}", key)
     if max(wanted) >= data.n_targets:
         raise BadInputError(f'{key} must be different numbers from 0 to {data.n_targets - 1}, or "all".')

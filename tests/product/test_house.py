@@ -117,7 +117,9 @@ def test_a_missing_docstring_is_seen():
     assert list(without_docstring(ast.parse(f"{code}\n{hidden}"))) == ["A", "A.b", "d"]
 
 
-@pytest.mark.parametrize("table", ("METHODS", "CORRECTIONS", "DESIGNS", "SOURCES", "STAGES", "SECTIONS", "NETWORKS"))
+@pytest.mark.parametrize(
+    "table", ("METHODS", "CORRECTIONS", "DESIGNS", "SOURCES", "LAYOUTS", "IMPORTERS", "STAGES", "SECTIONS", "NETWORKS")
+)
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
 

@@ -62,17 +62,22 @@ class ImageFinder:
         match = _ONE.match(text, place)
         if match is not None and match[1]:
             return self._by_number(int(match[1])), match.end()
-        start = len(text) - len(text[place:].lstrip())
-        ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]
-        for end in ends:  # The longest first: a name may hold blanks.
-            if end > start and text[start:end] in self._named:
-                return self._by_name(text[start:end]), end
+        end = self._end_of_name(text, place)
+        if end is not None:
+            return self._by_name(text[place:end].strip()), end
         if match is None:
             known = f", or a name such as {self.names[0]}" if self.names else ""
             raise ValueError(
                 f'{text!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
             )
         return self._by_class(match), match.end()
+
+    def _end_of_name(self, text: str, place: int) -> int | None:
+        """Where the longest name ends that begins at `place`; a name may hold blanks. None where there is no such name."""
+        if not self.names:
+            return None
+        ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]
+        return next((end for end in ends if end > place and text[place:end].strip() in self._named), None)
 
     @cached_property
     def _named(self) -> dict[str, list[int]]:

@@ -15,7 +15,8 @@ folder = "own"
 
 @pytest.fixture
 def folder(tmp_path):
-    write(tmp_path / "own", OUTCOMES, {"train_names": [f"x{k}" for k in range(N_TRAIN)]}, masks=MASKS)
+    names = {"train_names": [f"x{k}" for k in range(N_TRAIN)], "target_names": list("abcde")}
+    write(tmp_path / "own", OUTCOMES, names, masks=MASKS)
     (tmp_path / "own.toml").write_text(CONFIG)
     return tmp_path
 
@@ -36,8 +37,14 @@ def test_all_pairs_of_named_images(folder):
     assert "tests 15 pairs by swap" in said
 
 
+def test_a_target_may_be_named(folder):
+    assert "It can run: 1 target is fitted" in ok(folder, *check(folder, "test.targets=d"))
+    done = call(folder, *check(folder, "test.targets=f"))
+    assert done.returncode == 2 and "the source has no labels" in done.stderr
+
+
 def test_a_list_may_name_its_images(folder):
-    (folder / "pairs.csv").write_text("i,j,target\nx3,x17,4\nx1 x2,5 x9,0\n")
+    (folder / "pairs.csv").write_text("i,j,target\nx3,x17,e\nx1 x2,5 x9,0\n")
     assert "tests 2 pairs by swap" in ok(folder, *check(folder, "test.design=list", "test.file=pairs.csv"))
     (folder / "pairs.csv").write_text("i,j,target\nx3,x40,4\n")
     done = call(folder, *check(folder, "test.design=list", "test.file=pairs.csv"))

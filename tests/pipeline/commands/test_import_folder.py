@@ -1,11 +1,14 @@
 """`import`: another tool's files, then `init`."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from command_here import call, ok
 from other_tools import FILES, outcomes
 
-from pipeline.imports import IMPORTERS
+from pipeline.sources.imports import IMPORTERS
 
 
 def test_a_folder_of_dattris_can_be_initialised(tmp_path):
@@ -40,6 +43,11 @@ def test_what_cannot_be_imported_is_one_sentence(tmp_path, words, sentence):
     done = call(tmp_path, "import", *words)
     assert done.returncode == 2 and sentence in done.stderr and len(done.stderr.splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
+
+
+def test_the_table_can_be_imported_first():
+    """As the command's help does: no import goes in circles by way of a package."""
+    subprocess.run([sys.executable, "-c", "import pipeline.sources.imports"], check=True)
 
 
 def test_every_importer_is_offered(tmp_path):

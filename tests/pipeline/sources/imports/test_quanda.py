@@ -5,8 +5,8 @@ import yaml
 from other_tools import FILES, outcomes
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Given, with_given, write_folder
-from pipeline.imports.quanda import IMPORTER
+from pipeline.sources.imports.base import Given, with_given, write_folder
+from pipeline.sources.imports.quanda import IMPORTER
 
 FOLDER = FILES / "quanda"
 

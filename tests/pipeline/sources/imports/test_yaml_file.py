@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.imports.yaml_file import read_yaml
+from pipeline.sources.imports.yaml_file import read_yaml
 
 
 def test_plain_values(tmp_path):

@@ -3,8 +3,8 @@ module with an `Importer`, and a line here (docs/adding.md)."""
 
 from pathlib import Path
 
-from pipeline.imports import bergson, dattri, quanda
-from pipeline.imports.base import Importer
+from pipeline.sources.imports import bergson, dattri, quanda
+from pipeline.sources.imports.base import Importer
 
 __all__ = ["IMPORTERS", "Importer", "importer_of"]
 

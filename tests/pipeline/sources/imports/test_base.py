@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Converted, Given, as_lists, read_outcomes, with_given, write_folder
+from pipeline.sources.imports.base import Converted, Given, as_lists, read_outcomes, with_given, write_folder
 from pipeline.sources.layouts.own_folder import OwnFolder
 
 LISTS = [np.array([0, 3, 1]), np.array([2, 4, 0]), np.array([4, 1, 3])]

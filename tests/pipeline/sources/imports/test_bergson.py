@@ -9,8 +9,8 @@ import pytest
 from other_tools import FILES
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Given, with_given, write_folder
-from pipeline.imports.bergson import IMPORTER
+from pipeline.sources.imports.base import Given, with_given, write_folder
+from pipeline.sources.imports.bergson import IMPORTER
 
 FOLDER = FILES / "bergson" / "overlapping"
 LISTS = json.loads((FOLDER / "subsets.json").read_text())

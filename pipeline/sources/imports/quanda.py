@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Converted, Importer, as_lists
-from pipeline.imports.yaml_file import read_yaml
+from pipeline.sources.imports.base import Converted, Importer, as_lists
+from pipeline.sources.imports.yaml_file import read_yaml
 
 ENDINGS = (".yaml", ".yml")
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Converted, Importer, as_lists
+from pipeline.sources.imports.base import Converted, Importer, as_lists
 
 OUTCOME = "fall of the loss"
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Converted, Importer
-from pipeline.imports.yaml_file import read_yaml
+from pipeline.sources.imports.base import Converted, Importer
+from pipeline.sources.imports.yaml_file import read_yaml
 from pipeline.sources.layouts.dattri import INDICES, OUTCOME, VALUES, read_tensor, turned_back
 
 

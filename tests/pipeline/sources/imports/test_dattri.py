@@ -11,8 +11,8 @@ import torch
 from other_tools import FILES, N_TRAIN, outcomes
 
 from pipeline.errors import BadInputError
-from pipeline.imports.base import Given, with_given, write_folder
-from pipeline.imports.dattri import IMPORTER
+from pipeline.sources.imports.base import Given, with_given, write_folder
+from pipeline.sources.imports.dattri import IMPORTER
 
 RETRAINED = FILES / "dattri" / "retrain"
 VERSION = "0.3.0"
