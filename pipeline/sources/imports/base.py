@@ -58,7 +58,10 @@ class Importer:
 
 def with_given(converted: Converted, given: Given, source: Path) -> Converted:
     """What the user says goes before what the files say; outcomes there must be."""
-    outcomes = converted.outcomes if given.outcomes is None else read_outcomes(given.outcomes)
+    if given.outcomes is not None:  # Of these, the files say nothing.
+        found = read_outcomes(given.outcomes)
+        converted = replace(converted, outcomes=found, outcome=None, higher_is_better=None)
+    outcomes = converted.outcomes
     if outcomes is None:
         raise BadInputError(
             f"{source} holds no outcomes; give them, one row a model and one column a target: --outcomes FILE.npy."
@@ -69,13 +72,13 @@ def with_given(converted: Converted, given: Given, source: Path) -> Converted:
             f"{len(converted.lists):,}."
         )
     higher = converted.higher_is_better if given.higher_is_better is None else given.higher_is_better
-    named = given.outcome is not None and given.outcome != converted.outcome
+    renamed = given.outcome not in (None, converted.outcome)
     return replace(
         converted,
         outcomes=-outcomes if given.flip else outcomes,
         n_train=given.n_train or converted.n_train,
         outcome=given.outcome or converted.outcome,
-        higher_is_better=given.higher_is_better if named else higher,
+        higher_is_better=given.higher_is_better if renamed else higher,
     )
 
 

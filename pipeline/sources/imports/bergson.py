@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pipeline.errors import BadInputError
 from pipeline.sources.imports.base import Converted, Importer, as_lists
 
-OUTCOME = "fall of the loss"
+OUTCOME = "loss reduction"
 
 
 def _file(path: Path) -> Path:

@@ -134,7 +134,7 @@ class OwnFolder:
             )
         bounds = _bounds(name, array, indptr)
         flat = array.reshape(-1)
-        if self.subsets.lists is None:
+        if self.subsets.lists is None and self.lists is None:
             self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
         return ListedRows(name, flat, bounds, self._n_train(flat, labels), self.subsets.lists != "excluded")
 

@@ -73,7 +73,7 @@ class ImageFinder:
         return self._by_class(match), match.end()
 
     def _end_of_name(self, text: str, place: int) -> int | None:
-        """Where the longest name ends that begins at `place`; a name may hold blanks. None where there is no such name."""
+        """Where the longest name that begins at `place` ends, blanks and all; None where there is no such name."""
         if not self.names:
             return None
         ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]

@@ -60,6 +60,8 @@ def test_what_the_user_says_goes_first(tmp_path):
     np.testing.assert_array_equal(given.outcomes, -VALUES)
     assert (given.n_train, given.outcome, given.higher_is_better) == (7, "margin", None)  # By its name, then.
     assert with_given(found, Given(higher_is_better=True), tmp_path).higher_is_better
+    other = with_given(found, Given(tmp_path / "y.npy"), tmp_path)
+    assert (other.outcome, other.higher_is_better) == (None, None)  # Other outcomes have another name.
 
 
 def test_outcomes_from_numpy_and_torch(tmp_path):

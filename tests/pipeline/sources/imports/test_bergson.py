@@ -30,7 +30,7 @@ def test_items_are_left_out_and_losses_are_read(folder, tmp_path):
     rows = list(csv.DictReader((FOLDER / "validation.csv").read_text().splitlines()))
     found = opened.outcomes.values(np.arange(6))
     assert all(found[int(row["subset"]), int(row["query"])] == float(row["diff"]) for row in rows) and len(rows) == 12
-    assert (opened.outcome, opened.higher_is_better) == ("fall of the loss", True)
+    assert (opened.outcome, opened.higher_is_better) == ("loss reduction", True)
 
 
 def test_shards_and_models_without_a_loss(folder):
