@@ -17,6 +17,8 @@ from pipeline.errors import BadInputError
 
 CHUNK_ROWS = 2048
 """Rows that are unpacked or packed together."""
+DENSE_CELLS = 2**22
+"""Of lists, so many cells of masks are dense at a time: with the numbers of their images some 70 MB."""
 
 
 class MaskRows(Protocol):
@@ -115,6 +117,12 @@ class ListedRows:
 
     def bits(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Packed here; a list that names an image twice, or one that there is not, is refused."""
+        step = max(1, DENSE_CELLS // self.n_train)
+        parts = [self._some_bits(rows[start : start + step]) for start in range(0, len(rows), step)]
+        return np.concatenate([np.zeros((0, (self.n_train + 7) // 8), np.uint8), *parts])
+
+    def _some_bits(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Of so few rows that they may be dense for a moment."""
         lengths = self.bounds[rows + 1] - self.bounds[rows]
         starts = np.cumsum(lengths) - lengths
         places = np.arange(lengths.sum()) + np.repeat(self.bounds[rows] - starts, lengths)

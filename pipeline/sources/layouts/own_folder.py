@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from pipeline.sources.subsets_file import SUBSETS_FILE, Subsets, better_when_hig
 if TYPE_CHECKING:
     from pipeline.config import Source
 
+Counted: TypeAlias = tuple[int, str]
 OUTCOMES = ("outcomes.npy", "margins.npy")
 """The second only beside a subsets.json: without one, it is MadryLab's layout."""
 
@@ -74,7 +75,7 @@ class OwnFolder:
         outcomes = self.outcomes or _outcomes(files["outcomes"] if files.get("outcomes") else files.get("margins"))
         labels = self._labels(files["labels.npz"])
         images, labels = self._pictures(files["images"], labels)
-        masks, name = self._masks(files, labels)
+        masks, name = self._masks(files, self._counted(labels, images))
         if masks.n_models != outcomes.n_models:
             raise BadInputError(
                 f"{outcomes.name} has {outcomes.n_models:,} rows, but {name} has {masks.n_models:,}; there must be one "
@@ -95,19 +96,29 @@ class OwnFolder:
         pictures = images is not None and (images.suffix != ".npz" or not _without_labels(images))
         return self.subsets.train_labels is not None or (self.folder / "labels.npz").is_file() or pictures
 
-    def _masks(self, files: dict[str, Path | None], labels: Labels | None) -> tuple[MaskRows, str]:
+    def _counted(self, labels: Labels | None, images: Path | ImageSet | None) -> Counted | None:
+        """What there is one of for each training image."""
+        if labels is not None:
+            return len(labels.train_labels), "labels"
+        if self.subsets.train_names is not None:
+            return len(self.subsets.train_names), "names"
+        return (len(images.train), "pictures") if isinstance(images, ImageSet) else None
+
+    def _masks(self, files: dict[str, Path | None], counted: Counted | None) -> tuple[MaskRows, str]:
         masks, indices = files.get("masks"), files.get("indices")
         if self.lists is not None:
-            return self._listed(str(self.files[0]), self.lists, None, labels), str(self.files[0])
+            return self._listed(str(self.files[0]), self.lists, None, counted), str(self.files[0])
         if masks is not None and indices is not None:
             raise BadInputError(f"{self.folder} holds both masks.npy and indices.npy; keep one of them.")
+        if files.get("indptr") is not None and indices is None:
+            raise BadInputError(f"{self.folder} holds indptr.npy, but not the indices.npy whose lists it divides.")
         if masks is not None:
             if self.subsets.lists is not None:
                 raise BadInputError(f"{self.folder / SUBSETS_FILE}: lists is for indices.npy, but there is masks.npy.")
             return self._dense(masks), str(masks)
         if indices is None:
             raise BadInputError(f"{self.folder} holds outcomes, but neither masks.npy nor indices.npy.")
-        return self._listed(str(indices), open_array(indices), files.get("indptr"), labels), str(indices)
+        return self._listed(str(indices), open_array(indices), files.get("indptr"), counted), str(indices)
 
     def _dense(self, path: Path) -> MaskRows:
         array, n_train = open_array(path), self.subsets.n_train
@@ -126,7 +137,7 @@ class OwnFolder:
             )
         return NumberRows(str(path), array)
 
-    def _listed(self, name: str, array: NDArray[Any], indptr: Path | None, labels: Labels | None) -> ListedRows:
+    def _listed(self, name: str, array: NDArray[Any], indptr: Path | None, counted: Counted | None) -> ListedRows:
         if array.dtype.kind not in "iu" or array.ndim != (1 if indptr else 2):
             shape = "one row of numbers, with indptr.npy" if indptr else "(models, images), or one row with indptr.npy"
             raise BadInputError(
@@ -136,16 +147,15 @@ class OwnFolder:
         flat = array.reshape(-1)
         if self.subsets.lists is None and self.lists is None:
             self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
-        return ListedRows(name, flat, bounds, self._n_train(flat, labels), self.subsets.lists != "excluded")
+        return ListedRows(name, flat, bounds, self._n_train(flat, counted), self.subsets.lists != "excluded")
 
-    def _n_train(self, indices: NDArray[Any], labels: Labels | None) -> int:
-        """Given, or as many as there are labels or names, or by the largest index."""
+    def _n_train(self, indices: NDArray[Any], counted: Counted | None) -> int:
+        """Given, or as many as there are labels, names or pictures, or by the largest index."""
         if self.subsets.n_train is not None:
             return self.subsets.n_train
-        if labels is not None or self.subsets.train_names is not None:
-            count = len(self.subsets.train_names or ()) if labels is None else len(labels.train_labels)
-            self.said.append(f"n_train {count:,}: as many as there are {'names' if labels is None else 'labels'}")
-            return count
+        if counted is not None:
+            self.said.append(f"n_train {counted[0]:,}: as many as there are {counted[1]}")
+            return counted[0]
         largest = largest_index(indices)
         if largest < 1:
             raise BadInputError(f"{self.folder}: the lists name too few images; give n_train in {SUBSETS_FILE}.")

@@ -64,5 +64,13 @@ def test_lists_that_are_none(indices, sentence):
         rows.bits(np.array([0, 1]))
 
 
+def test_of_long_lists_few_rows_are_dense_at_a_time(monkeypatch):
+    masks = np.random.default_rng(0).random((50, 30)) < 0.5
+    expected = listed(masks, True).bits(np.arange(50))
+    monkeypatch.setattr("pipeline.sources.mask_rows.DENSE_CELLS", 100)
+    np.testing.assert_array_equal(listed(masks, True).bits(np.arange(50)), expected)
+    assert listed(masks, False).bits(np.arange(0)).shape == (0, 4)
+
+
 def test_the_largest_index_of_no_list_is_none():
     assert (largest_index(np.array([3, 9, 1])), largest_index(np.array([], np.int64))) == (9, -1)

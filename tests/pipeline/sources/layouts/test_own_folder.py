@@ -64,6 +64,16 @@ def test_what_is_assumed_is_said_once_each(tmp_path):
     assert opened.assumed == ("masks: packed bits, 5 bytes a row for n_train 40",) and opened.higher_is_better
 
 
+@pytest.mark.parametrize("what", ("labels", "names", "pictures"))
+def test_of_lists_other_things_tell_how_many_images_there_are(tmp_path, what):
+    said = {"labels": {"train_labels": [0] * 44, "target_labels": [0] * 5}, "names": {"train_names": ["x"] * 44}}
+    folder = write(tmp_path / "lists", OUTCOMES, said.get(what), indices=rectangle(MASKS))
+    if what == "pictures":
+        np.savez(folder / "images.npz", train=np.ones((44, 2, 2), np.uint8), targets=np.ones((5, 2, 2), np.uint8))
+    opened = OwnFolder(folder).open()
+    assert opened.n_train == 44 and f"n_train 44: as many as there are {what}" in opened.assumed
+
+
 def test_margins_beside_a_subsets_file_are_margins(tmp_path):
     folder = write(tmp_path / "own", None, {"seeds": list(range(N_MODELS))}, margins=OUTCOMES, masks=MASKS)
     opened = OwnFolder(folder).open()

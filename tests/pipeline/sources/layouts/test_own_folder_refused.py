@@ -31,6 +31,7 @@ BAD = {
     "unsorted ends": ({"indices": INDICES, "indptr": UNSORTED}, None, "must rise from 0 to 12,000.* falls in between"),
     "short ends": ({"indices": INDICES, "indptr": INDPTR[:-1]}, None, "but it goes from 0 to 11,980"),
     "late ends": ({"indices": INDICES, "indptr": INDPTR + 1}, None, "but it goes from 1 to 12,001"),
+    "ends of nothing": ({"masks": MASKS, "indptr": INDPTR}, None, "holds indptr.npy, but not the indices.npy"),
     "one image": ({"indices": np.zeros((600, 1), int)}, None, "the lists name too few images; give n_train"),
     "completed": ({"masks": MASKS}, {"completed": [True]}, "completed has 1 entries, but there are 600 models"),
     "two completed": ({"masks": MASKS, "_completed": np.ones(N_MODELS, bool)}, {"completed": [True] * N_MODELS},
