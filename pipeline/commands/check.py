@@ -33,11 +33,21 @@ def check_lines(config: Config, config_words: str) -> Iterator[str]:
     opened = kind.open(config.source)
     if opened is None:
         yield f"{config.source.kind}: {kind.title}; its rows are not on this disk, and nothing is fetched here."
-        yield f"What would be fetched, and what that costs: datamodels-inf run {config_words} --dry-run"
+        rows = _rows(config)
+        for what, address in zip((rows, rows, "the weights"), kind.fetched(config), strict=False):
+            yield f"- a run fetches {what} {address}"
+        yield f"How much that is, and what it costs: datamodels-inf run {config_words} --dry-run"
         return
     looked = Looked.at(config, opened)
     yield from survey_lines(looked)
     yield from working_lines(looked)
+
+
+def _rows(config: Config) -> str:
+    """Which rows of arrays elsewhere a run needs."""
+    if config.test.progressive:
+        return "all rows of"
+    return "the rows for the fit and for the test of" if config.fit.needs_rows else "the rows for the test of"
 
 
 def working_lines(looked: Looked) -> Iterator[str]:

@@ -61,6 +61,10 @@ def _always_labelled(source: Source) -> bool:
     return True
 
 
+def _fetches_nothing(config: Config) -> tuple[str, ...]:
+    return ()
+
+
 def _not_at_hand(source: Source) -> Opened | None:
     return None
 
@@ -74,6 +78,7 @@ class SourceKind:
     known before a row is read. bring: puts the rows into the store. problem: what is wrong with `[source]`, or nothing.
     brings_weights: whether weights come with it. trained: the folder that `train` made, if it is one. labelled: whether
     classes come with it, or with what `[source]` names. open: its rows, where they are on this disk; None otherwise.
+    fetched: otherwise, the addresses of what would be fetched: masks, margins and, if they are needed, weights.
     """
 
     name: str
@@ -87,3 +92,4 @@ class SourceKind:
     trained: Callable[[Source], Path | None] = _not_trained_here
     labelled: Callable[[Source], bool] = _always_labelled
     open: Callable[[Source], Opened | None] = _not_at_hand
+    fetched: Callable[[Config], tuple[str, ...]] = _fetches_nothing

@@ -87,6 +87,13 @@ def test_scores_may_lie_either_way_round(folder):
 def test_rows_that_are_elsewhere_are_not_fetched(tmp_path):
     said = ok(tmp_path, "check", "--config", "cifar10")
     assert "nothing is fetched here" in said and "datamodels-inf run --config cifar10 --dry-run" in said
+    bucket = "s3://madrylab-datamodels/cifar"
+    assert f"- a run fetches the rows for the test of {bucket}/data/train_masks_50pct.npy\n" in said
+    assert f"- a run fetches the weights {bucket}/datamodels/test_50pct.pt\n" in said
+    said = ok(tmp_path, "check", "--config", "cifar10-all")
+    assert f"- a run fetches all rows of {bucket}/data/test_margins_50pct.npy\n" in said and "weights" not in said
+    said = ok(tmp_path, "check", "--config", "cifar10-free")
+    assert "the rows for the fit and for the test of https://" in said
 
 
 def test_the_embedded_set(tmp_path):
