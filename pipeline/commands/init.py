@@ -223,7 +223,7 @@ def _test(proposal: Proposal) -> Iterator[str]:
             yield _line('# design = "paper"', "or random pairs of every two classes, on targets of one")
             yield _line(f"# target_class = {literal(wanted)}", "(without k, random_partners and targets)")
     yield _line('method = ["contrast", "paired"]', 'the two with the most power; "swap" is the paper\'s own')
-    yield _line("alpha = 0.1", "of all findings of a method, so many may be false on average")
+    yield _line("alpha = 0.1", "false discovery rate: this share of a method's findings may be false, on average")
     yield _line('correction = "by"', 'Benjamini–Yekutieli: holds however tests depend; "closed-by" finds no fewer')
     yield _line('# rows = "progressive"', "every model but the first tests, without fit_rows and held_out_rows")
     yield ""
