@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +30,8 @@ else:
     CorrectionName = Literal[tuple(CORRECTIONS)]
     DesignName = Literal[tuple(DESIGNS)]
     SourceName = Literal[tuple(SOURCES)]
+NO_CLASSES = "top"
+"""The design where there are no labels and none is chosen."""
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -55,15 +56,14 @@ def _check_targets(key: str, word: str) -> BeforeValidator:
 
 
 def _check_images(key: str) -> BeforeValidator:
-    """Numbers, or class and position; whether there is such an image, the data must say."""
+    """Numbers, names, or class and position; whether there is such an image, the data must say."""
 
     def check(value: Any) -> Any:
         items = value if isinstance(value, list) else [value]
-        named = [isinstance(item, str) and re.fullmatch(r".+:\d+", item) for item in items]
-        if not all(name or (type(item) is int and item >= 0) for name, item in zip(named, items, strict=True)):
+        if not all(item.strip() if isinstance(item, str) else type(item) is int and item >= 0 for item in items):
             raise ValueError(
                 f'{key} = {value!r}: it must be a list of whole numbers from 0, or of texts such as "dog:12" for '
-                "image 12 of class dog, from 0"
+                "image 12 of class dog, from 0, or of names of images"
             )
         return items
 
@@ -302,6 +302,7 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
     data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
+    _choose_design(data)
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
@@ -326,11 +327,33 @@ def _with_named_report(config: Config, path: Path, written: dict[str, Any], aske
 
 def _changed(config: Config, written: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
     """Settings that overrides changed in a way that makes another report; all they name, if they made it whole."""
-    after = config.model_dump(mode="json")
+    after, written = config.model_dump(mode="json"), copy.deepcopy(written)
+    _choose_design(written)
     try:
         return changes(Config.model_validate(written).model_dump(mode="json"), after)
     except ValidationError:
         return {name: value for name, value in changes({}, after).items() if name in asked}
+
+
+BY_CLASS = ("design", "target_class", "repeats")
+"""Settings of `[test]` any of which says that a design was chosen."""
+
+
+def _choose_design(data: dict[str, Any]) -> None:
+    """Where no design is chosen and there are no classes to draw by: the strongest images of every target.
+
+    It stands in the configuration from here on, and so in the keys of all stages.
+    """
+    test, given = data.get("test", {}), data.get("source", {})
+    if not isinstance(test, dict) or any(name in test for name in BY_CLASS):
+        return
+    try:
+        source = Source.model_validate(given)
+        labelled = SOURCES[source.kind].labelled(source)
+    except (ValidationError, BadInputError):
+        return  # What is wrong with the source is said where it is read.
+    if not labelled:
+        data["test"] = {"design": NO_CLASSES, "targets": "all", **test}
 
 
 def find_config(name_or_path: str) -> Path:

@@ -52,6 +52,13 @@ class HeadedCommand(click.Command):
                 formatter.write_dl(records)
 
 
+def importers() -> list[str]:
+    """The names of IMPORTERS."""
+    from pipeline.sources.imports import IMPORTERS
+
+    return list(IMPORTERS)
+
+
 def methods() -> list[str]:
     """The names of METHODS."""
     from datamodels_inf.methods import METHODS

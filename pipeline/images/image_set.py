@@ -53,7 +53,8 @@ class Labels:
 class ImageSet:
     """Training and target images with labels: uint8 images (n, H, W) grey or (n, H, W, 3) in colour.
 
-    A label is an index of `class_names`. Arrays that do not fit together are a `ValueError`.
+    A label is an index of `class_names`; where there are none, classes are not known and all labels are 0. Arrays that
+    do not fit together are a `ValueError`.
     """
 
     train: NDArray[np.uint8]
@@ -67,12 +68,14 @@ class ImageSet:
         _check_images("targets", self.targets)
         if self.train.shape[1:] != self.targets.shape[1:]:
             raise ValueError(f"`train` has images {self.train.shape[1:]} and `targets` {self.targets.shape[1:]}")
-        _check_labels("train_labels", self.train_labels, len(self.train), len(self.class_names))
-        _check_labels("target_labels", self.target_labels, len(self.targets), len(self.class_names))
+        n_classes = len(self.class_names) or 1
+        _check_labels("train_labels", self.train_labels, len(self.train), n_classes)
+        _check_labels("target_labels", self.target_labels, len(self.targets), n_classes)
 
     def save(self, path: Path) -> None:
         """Write a compressed .npz without pickles; equal content gives equal bytes."""
-        save_arrays(path, {name: np.asarray(getattr(self, name)) for name in ARRAYS}, compress=True)
+        arrays = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
+        save_arrays(path, {**arrays, "class_names": np.asarray(self.class_names, np.str_)}, compress=True)
 
     @classmethod
     def load(cls, path: Path) -> ImageSet:
@@ -80,6 +83,14 @@ class ImageSet:
         with readable(path, "image set"):
             train, train_labels, targets, target_labels, names = read_arrays(path, ARRAYS)
             return cls(train, train_labels, targets, target_labels, _names(names))
+        raise AssertionError("unreachable")
+
+    @classmethod
+    def load_pictures(cls, path: Path) -> ImageSet:
+        """Read an .npz of `train` and `targets` alone: images whose classes nobody knows."""
+        with readable(path, "image set"):
+            train, targets = read_arrays(path, ("train", "targets"))
+            return cls(train, np.zeros(len(train), np.int64), targets, np.zeros(len(targets), np.int64), ())
         raise AssertionError("unreachable")
 
     def chosen(self, train: NDArray[np.int64], targets: NDArray[np.int64]) -> ImageSet:
@@ -93,6 +104,11 @@ class ImageSet:
     def labels(self) -> Labels:
         """The same without pixels."""
         return Labels(self.train_labels, self.target_labels, self.class_names)
+
+    @property
+    def known_labels(self) -> Labels | None:
+        """The labels, where classes are known."""
+        return self.labels if self.class_names else None
 
 
 @contextmanager

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
+from pipeline.images.item_names import ItemNames
 from pipeline.store.files import identity
 from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:  # The configuration asks SOURCES which kinds there are, so it cannot be imported here.
     from pipeline.config import Config, Source
     from pipeline.images.image_set import ImageSet, Labels
+    from pipeline.sources.opened import Opened
     from pipeline.stages.base import Run
 
 
@@ -25,12 +27,13 @@ MIRRORS = {"mirrors": "where CIFAR-10 is looked for; its checksum is the same ev
 class Arrived:
     """Rows that are in the store, and their images or the file or folder of these, if there are any.
 
-    labels: what the source itself knows of classes, for where there are no images.
+    labels: what the source itself knows of classes, for where there are no images. names: of single images and targets.
     """
 
     rows: DownloadSummary
     images: Path | ImageSet | None
     labels: Labels | None = None
+    names: ItemNames = field(default_factory=ItemNames)
 
 
 def content_of_images(path: Path | None) -> Any:
@@ -54,6 +57,18 @@ def _not_trained_here(source: Source) -> Path | None:
     return None
 
 
+def _always_labelled(source: Source) -> bool:
+    return True
+
+
+def _fetches_nothing(config: Config) -> tuple[str, ...]:
+    return ()
+
+
+def _not_at_hand(source: Source) -> Opened | None:
+    return None
+
+
 @dataclass(frozen=True)
 class SourceKind:
     """One kind of source.
@@ -61,7 +76,9 @@ class SourceKind:
     title: in a few words. settings: those of `[source]` that are of this kind; a setting that no kind claims is of all.
     left_out: which of them do not enter the stage's key as they stand, with the reason. content: what enters instead,
     known before a row is read. bring: puts the rows into the store. problem: what is wrong with `[source]`, or nothing.
-    brings_weights: whether weights come with it. trained: the folder that `train` made, if it is one.
+    brings_weights: whether weights come with it. trained: the folder that `train` made, if it is one. labelled: whether
+    classes come with it, or with what `[source]` names. open: its rows, where they are on this disk; None otherwise.
+    fetched: otherwise, the addresses of what would be fetched: masks, margins and, if they are needed, weights.
     """
 
     name: str
@@ -73,3 +90,6 @@ class SourceKind:
     problem: Callable[[Source], str] = _no_problem
     brings_weights: Callable[[Source], bool] = _no_weights
     trained: Callable[[Source], Path | None] = _not_trained_here
+    labelled: Callable[[Source], bool] = _always_labelled
+    open: Callable[[Source], Opened | None] = _not_at_hand
+    fetched: Callable[[Config], tuple[str, ...]] = _fetches_nothing

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
+from pipeline.sources.array_files import open_files
 from pipeline.sources.base import MIRRORS, Arrived, SourceKind, content_of_images
 from pipeline.sources.trained import bring_files, trained_files
 from pipeline.store.files import file_digest
@@ -58,4 +59,5 @@ SOURCE = SourceKind(
     left_out={"set": "its content enters instead", "images": "their content enters instead", **MIRRORS},
     problem=_problem,
     trained=folder_of,
+    open=lambda source: open_files(trained_files(folder_of(source), source.images)),
 )

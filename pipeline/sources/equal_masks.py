@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK_ROWS = 2048
+from pipeline.sources.mask_rows import CHUNK_ROWS
 
 
 @dataclass(frozen=True)

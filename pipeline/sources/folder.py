@@ -1,4 +1,4 @@
-"""A folder on this disk: one that `datamodels-inf train` made, or one in a layout of MadryLab's."""
+"""A folder on this disk, in one of the LAYOUTS."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files
 from pipeline.sources.base import MIRRORS, Arrived, SourceKind
-from pipeline.sources.trained import bring_files, completed_file, content_of_files, trained_files
+from pipeline.sources.imports import importer_of
+from pipeline.sources.layouts import LAYOUTS, Layout
+from pipeline.sources.opened import Opened
+from pipeline.sources.trained import bring_opened
 
 if TYPE_CHECKING:
     from pipeline.config import Config, Source
@@ -17,30 +19,27 @@ if TYPE_CHECKING:
 CONTENT = "the content of the files enters instead"
 
 
-def find_files(source: Source) -> Files:
-    """The files in `source.folder`."""
+def layout_of(source: Source) -> Layout:
+    """The layout of `source.folder`; a folder of none is refused, with what would have been read."""
     folder = source.folder
     if folder is None or not folder.is_dir():
-        raise BadInputError(f"source.folder {folder} is not a folder; name the one that holds the masks and margins.")
-    if (folder / "manifest.json").is_file():
-        return trained_files(folder, source.images)
-    return _released_files(folder, source)
+        raise BadInputError(f"source.folder {folder} is not a folder; name the one that holds the masks and outcomes.")
+    for layout in LAYOUTS.values():
+        if layout.found(source):
+            return layout
+    importer = importer_of(folder)
+    if importer is not None:
+        raise BadInputError(
+            f"source.folder {folder} looks like {importer.title}, which needs more than reading: "
+            f"datamodels-inf import --from {importer.name} {folder} OUT."
+        )
+    known = ", no ".join(layout.files.format(percent=source.percent) for layout in LAYOUTS.values())
+    raise BadInputError(f"source.folder {folder} holds no {known}; docs/own-data.md shows how it may look.")
 
 
-def _released_files(folder: Path, source: Source) -> Files:
-    """MadryLab's layouts: [cifar/]data/train_masks_50pct.npy and test_margins_50pct.npy, as released; or masks.npy and
-    margins.npy, as the trainer leaves them, with _completed.npy.
-    """
-    released = f"train_masks_{source.percent}pct.npy", f"test_margins_{source.percent}pct.npy"
-    for names in (released, ("masks.npy", "margins.npy")):
-        for place in (folder, folder / "data", folder / "cifar" / "data"):
-            masks, margins = (place / name for name in names)
-            if masks.is_file() and margins.is_file():
-                return Files(masks, margins, None, source.images, completed=completed_file(place))
-    raise BadInputError(
-        f"source.folder {folder} holds no {released[0]} with {released[1]}, no masks.npy with margins.npy, nor a set "
-        "made by datamodels-inf train."
-    )
+def open_folder(source: Source) -> Opened:
+    """The rows, and all else that the folder tells."""
+    return layout_of(source).open(source)
 
 
 def _trained(source: Source) -> Path | None:
@@ -48,16 +47,20 @@ def _trained(source: Source) -> Path | None:
     return source.folder if made else None
 
 
+def _labelled(source: Source) -> bool:
+    return source.labels is not None or layout_of(source).labelled(source)
+
+
 def _problem(source: Source) -> str:
     return "source.folder must name a folder when source.kind is 'files'" if source.folder is None else ""
 
 
 def _content(config: Config) -> dict[str, Any]:
-    return content_of_files(find_files(config.source))
+    return layout_of(config.source).content(config.source)
 
 
 def _bring(run: Run) -> Arrived:
-    return bring_files(run, find_files(run.config.source))
+    return bring_opened(run, open_folder(run.config.source))
 
 
 SOURCE = SourceKind(
@@ -69,4 +72,6 @@ SOURCE = SourceKind(
     left_out={"folder": CONTENT, "percent": CONTENT, "images": CONTENT, **MIRRORS},
     problem=_problem,
     trained=_trained,
+    labelled=_labelled,
+    open=open_folder,
 )

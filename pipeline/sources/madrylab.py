@@ -9,7 +9,7 @@ from pipeline.sources.base import Arrived, SourceKind
 from pipeline.sources.network_content import LEFT_OUT, content, weights_needed
 
 if TYPE_CHECKING:
-    from pipeline.config import Config
+    from pipeline.config import Config, Source
     from pipeline.sources.fetch_plan import Remotes
     from pipeline.stages.base import Run
 
@@ -46,12 +46,19 @@ def _remotes(config: Config) -> Remotes:
     place = Place(source.bucket, source.endpoint_url, source.region)
     client = make_client(place, CONNECTIONS)
 
-    def keys(percent: object) -> list[str]:
-        return [f"{source.prefix}/{folder}/{name.format(percent)}" for folder, name in zip(FOLDERS, NAMES, strict=True)]
-
-    known = f"known keys are {', '.join(keys('{10,20,50,75}'))}"
-    masks, margins, weights = (S3Object(client, place, key, known) for key in keys(source.percent))
+    known = f"known keys are {', '.join(_keys(source, '{10,20,50,75}'))}"
+    masks, margins, weights = (S3Object(client, place, key, known) for key in _keys(source, source.percent))
     return Remotes(masks, margins, weights if weights_needed(config) else None, usd_per_gb=USD_PER_GB)
+
+
+def _keys(source: Source, percent: object) -> list[str]:
+    """Of masks, margins and weights."""
+    return [f"{source.prefix}/{folder}/{name.format(percent)}" for folder, name in zip(FOLDERS, NAMES, strict=True)]
+
+
+def _fetched(config: Config) -> tuple[str, ...]:
+    keys = _keys(config.source, config.source.percent)[: 3 if weights_needed(config) else 2]
+    return tuple(f"s3://{config.source.bucket}/{key}" for key in keys)
 
 
 SOURCE = SourceKind(
@@ -62,4 +69,5 @@ SOURCE = SourceKind(
     _bring,
     left_out={**LEFT_OUT, "region": "where the bucket is, not what it holds"},
     brings_weights=lambda source: True,
+    fetched=_fetched,
 )

@@ -21,8 +21,8 @@ from pipeline.remote.fetch import fetch_missing
 from pipeline.sources.array_files import Files, copy_files
 from pipeline.sources.base import Arrived
 from pipeline.sources.cifar10_images import get_cifar10, say_without_images
-from pipeline.sources.equal_masks import CHUNK_ROWS
 from pipeline.sources.fetch_plan import Plan, PlannedRows, Remotes, make_plan, make_whole_plan
+from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.row_split import refuse_empty
 from pipeline.store.files import file_digest
 from pipeline.summaries import DownloadSummary

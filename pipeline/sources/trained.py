@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files, copy_files
+from pipeline.sources.array_files import Files, open_files
 from pipeline.sources.base import Arrived, content_of_images
 from pipeline.sources.cifar10_images import NumberedImages
+from pipeline.sources.opened import Opened, copy_opened
 from pipeline.store.files import identity
 from pipeline.training.inputs import FEATURE_FILE, Features
 
@@ -85,11 +86,16 @@ def content_of_files(files: Files) -> dict[str, Any]:
 
 def bring_files(run: Run, files: Files) -> Arrived:
     """Rows into the store, with the images that the files have or number."""
-    rows = copy_files(run, files)
-    if files.numbered is None:
-        return Arrived(rows, files.images)
-    features = Features.load(files.numbered.features)
-    images, later = files.numbered.bring(run, features)
+    return bring_opened(run, open_files(files))
+
+
+def bring_opened(run: Run, opened: Opened) -> Arrived:
+    """The same of a set that is open."""
+    rows = copy_opened(run, opened)
+    if opened.numbered is None:
+        return Arrived(rows, opened.images, opened.labels, opened.names)
+    features = Features.load(opened.numbered.features)
+    images, later = opened.numbered.bring(run, features)
     return Arrived(rows.model_copy(update={"awaits_images": True}) if later else rows, images, features.labels)
 
 

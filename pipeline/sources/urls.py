@@ -38,6 +38,12 @@ def _remotes(config: Config) -> Remotes:
     return Remotes(HttpObject(source.masks_url), HttpObject(source.margins_url), weights, digests)
 
 
+def _fetched(config: Config) -> tuple[str, ...]:
+    source = config.source
+    addresses = source.masks_url, source.margins_url, source.weights_url if weights_needed(config) else None
+    return tuple(address for address in addresses if address is not None)
+
+
 SOURCE = SourceKind(
     "http",
     "files on a web server",
@@ -47,4 +53,5 @@ SOURCE = SourceKind(
     left_out=LEFT_OUT,
     problem=_problem,
     brings_weights=lambda source: source.weights_url is not None,
+    fetched=_fetched,
 )

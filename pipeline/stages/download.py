@@ -8,8 +8,9 @@ from typing import Any
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
+from pipeline.images.item_names import ItemNames
 from pipeline.sources import SOURCES
-from pipeline.sources.base import Arrived, content_of_images
+from pipeline.sources.base import content_of_images
 from pipeline.sources.cifar10_images import stored_images
 from pipeline.sources.row_split import rule_of
 from pipeline.stages.base import Run, Stage
@@ -51,13 +52,20 @@ def run(run: Run) -> DownloadSummary:
     """Write masks, margins, images and labels, or point at where they are."""
     source = run.config.source
     arrived = SOURCES[source.kind].bring(run)
-    images = _images(arrived.images, arrived.rows)
-    labels = images.labels if images is not None else _labels(source.labels, arrived)
+    counts = arrived.rows.n_train, arrived.rows.n_targets
+    images = checked_images(arrived.images, counts)
+    labels = (None if images is None else images.known_labels) or checked_labels(source.labels, arrived.labels, counts)
     if images is not None:
         images.save(run.out / "images.npz")
     if labels is not None:
         labels.save(run.out / "labels.npz")
-    return arrived.rows.model_copy(update={"has_images": images is not None})
+    named = arrived.names != ItemNames()
+    if named:
+        arrived.names.save(run.out / "names.json")
+    if labels is None:
+        run.say(f'no labels: nothing is drawn by class; test.design is "{run.config.test.design}"')
+    more = {"has_images": images is not None, **({"has_names": True} if named else {})}
+    return arrived.rows.model_copy(update=more)
 
 
 def stale(result: Result, store: Path) -> str:
@@ -68,9 +76,8 @@ def stale(result: Result, store: Path) -> str:
     return ""
 
 
-def _images(found: Path | ImageSet | None, rows: DownloadSummary) -> ImageSet | None:
-    """The images, if there are any, checked against the number of columns of masks and margins."""
-    wanted = rows.n_train, rows.n_targets
+def checked_images(found: Path | ImageSet | None, wanted: tuple[int, int]) -> ImageSet | None:
+    """The images, if there are any, checked against the `wanted` number of columns of masks and margins."""
     if isinstance(found, Path):
         name = str(found)
         found = ImageSet.load(found) if found.suffix == ".npz" else load_cifar10(found, *wanted)
@@ -81,11 +88,10 @@ def _images(found: Path | ImageSet | None, rows: DownloadSummary) -> ImageSet | 
     return found
 
 
-def _labels(path: Path | None, arrived: Arrived) -> Labels | None:
+def checked_labels(path: Path | None, own: Labels | None, wanted: tuple[int, int]) -> Labels | None:
     """Those that are given, else those that the source has."""
-    labels = arrived.labels if path is None else Labels.load(path)
+    labels = own if path is None else Labels.load(path)
     if labels is not None:
-        wanted = arrived.rows.n_train, arrived.rows.n_targets
         _check_counts(str(path or "the source"), (len(labels.train_labels), len(labels.target_labels)), wanted)
     return labels
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,42 @@ from pipeline.images.image_set import ImageSet, Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.store.cache import Result
 from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
+
+
+class Described(Protocol):
+    """What must be known of a source to say whether a design can be drawn: no rows."""
+
+    @property
+    def n_train(self) -> int:
+        """Training images."""
+
+    @property
+    def n_targets(self) -> int:
+        """Targets."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """Classes, where they are known."""
+
+    @property
+    def names(self) -> ItemNames:
+        """What single images and targets are called."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a helper raises the outcome."""
+
+
+class Divided(Described, Protocol):
+    """The same with masks, of the rows for the fit and of those to be tested."""
+
+    @property
+    def fit_masks(self) -> PackedMasks:
+        """(fit rows, n_train)."""
+
+    @property
+    def held_out_masks(self) -> PackedMasks:
+        """(held-out rows, n_train)."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +112,11 @@ class Data:
     def n_targets(self) -> int:
         """The number of targets of the source, with those whose margins were not kept."""
         return self.rows.n_targets
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a helper raises the outcome."""
+        return self.rows.higher_is_better
 
     @property
     def weights_file(self) -> Path | None:
@@ -159,7 +200,7 @@ class Data:
         return ItemNames.load(self.folder / "names.json") if self.rows.has_names else ItemNames()
 
 
-def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.int64]:
+def targets_of_class(data: Described, wanted: str, who: str, key: str) -> NDArray[np.int64]:
     """The targets of a class; `who` needs classes at all, and `key` names this one."""
     if data.labels is None:
         raise BadInputError(
@@ -172,11 +213,14 @@ def targets_of_class(data: Data, wanted: str, who: str, key: str) -> NDArray[np.
     return np.flatnonzero(data.labels.target_labels == names.index(wanted))
 
 
-def chosen_targets(data: Data, wanted: str | list[int], key: str) -> NDArray[np.int64]:
-    """The targets that a setting names: "all", a class, or their numbers."""
+def chosen_targets(data: Described, wanted: str | list[int], key: str) -> NDArray[np.int64]:
+    """The targets that a setting names: "all", a class, one by its own name, or their numbers."""
     if wanted == "all":
         return np.arange(data.n_targets)
     if isinstance(wanted, str):
+        classes = () if data.labels is None else data.labels.class_names
+        if wanted in data.names.targets and wanted not in classes:
+            return np.flatnonzero(np.array(data.names.targets) == wanted)
         return targets_of_class(data, wanted, f"{key} = {wanted!r}", key)
     if max(wanted) >= data.n_targets:
         raise BadInputError(f'{key} must be different numbers from 0 to {data.n_targets - 1}, or "all".')

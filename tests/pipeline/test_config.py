@@ -1,6 +1,8 @@
 """Configurations: named ones, overrides, and a sentence for everything that is wrong."""
 
+import numpy as np
 import pytest
+from own_folders import write
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
@@ -95,7 +97,7 @@ def test_bad_settings_are_refused_by_name(override, parts):
     (["test.design=top", "test.versus=foes"], "'hurters', 'helpers' or 'random'"),
     (["test.design=top", "test.versus=['random','random']"], "test.versus must not name a comparison twice"),
     (["test.design=top", "test.versus=helpers", "test.k=1"], "test.k must be at least 2"),
-    (["test.design=grid", "test.images=[1,'dog']"], "or of texts such as \"dog:12\""),
+    (["test.design=grid", "test.images=[1,' ']"], "or of texts such as \"dog:12\""),
     (["test.design=grid", "test.images=[1,true]"], "or of texts such as \"dog:12\""),
     (["test.design=grid", "test.images=[1,-2]"], "or of texts such as \"dog:12\""),
 ])  # fmt: skip
@@ -134,3 +136,35 @@ def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():
     assert Config().source.fit_rows is Config().source.held_out_rows is None
     assert digits.model_dump(exclude=others) == Config().model_dump(exclude=others)
     assert digits.atlas.wanted and not Config().atlas.wanted
+
+
+@pytest.fixture
+def unlabelled(tmp_path):
+    """Settings of a folder without classes."""
+    write(tmp_path / "own", np.zeros(60), masks=np.eye(60, 8, dtype=bool))
+    path = tmp_path / "own.toml"
+    path.write_text(f'[source]\nkind = "files"\nfolder = "{tmp_path / "own"}"\n')
+    return str(path)
+
+
+def test_without_labels_the_design_needs_none(unlabelled):
+    test = load_config(unlabelled, []).test
+    assert (test.design, test.targets) == ("top", "all")
+    assert load_config(unlabelled, ["test.targets=[0]", "test.k=2"]).test.targets == [0]
+    assert 'design = "top"' in to_toml(load_config(unlabelled, []))
+
+
+@pytest.mark.parametrize("chosen", ("test.design=paper", "test.target_class=dog", "test.repeats=3"))
+def test_a_design_that_is_chosen_stays(unlabelled, chosen):
+    assert load_config(unlabelled, [chosen]).test.design == "paper"
+
+
+def test_with_labels_the_design_is_the_papers(unlabelled, tmp_path):
+    assert load_config(unlabelled, [f"source.labels={tmp_path / 'labels.npz'}"]).test.design == "paper"
+    (tmp_path / "own" / "subsets.json").write_text('{"train_labels": [0], "target_labels": [0]}')
+    assert load_config(unlabelled, []).test.design == "paper"
+
+
+def test_what_is_wrong_with_a_folder_is_not_said_by_its_configuration(unlabelled, tmp_path):
+    (tmp_path / "own" / "subsets.json").write_text("[[1, 2]]")
+    assert load_config(unlabelled, []).test.design == "paper"

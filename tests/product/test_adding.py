@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 ENTRIES = '''
@@ -22,6 +23,12 @@ from datamodels_inf.training import NETWORKS
 from pipeline.sources import SOURCES, SourceKind
 from pipeline.sources.array_files import Files, copy_files
 from pipeline.sources.base import Arrived
+from pipeline.sources.imports import IMPORTERS
+from pipeline.sources.imports.base import Converted, Importer
+from pipeline.sources.layouts import LAYOUTS, Layout
+from pipeline.sources.mask_rows import NumberRows
+from pipeline.sources.opened import Opened
+from pipeline.sources.outcome_rows import OutcomeRows
 
 
 def toy_test(tests):
@@ -49,6 +56,23 @@ METHODS["toy"] = replace(METHODS["paired"], name="toy", title="a toy of a test",
 CORRECTIONS["toy"] = replace(CORRECTIONS["bonferroni"], name="toy", title="Toy of a correction")
 DESIGNS["toy"] = Design("toy", "a toy of a design", ("targets",), "chosen", toy_pairs)
 SOURCES["toy"] = SourceKind("toy", "a toy of a source", (), lambda config: {"toy": 1}, bring)
+
+
+def toy_folder(source):
+    """masks.txt and outcomes.txt, as numbers."""
+    masks, outcomes = (np.loadtxt(source.folder / name, ndmin=2) for name in ("masks.txt", "outcomes.txt"))
+    forms = NumberRows("masks.txt", masks), OutcomeRows("outcomes.txt", outcomes)
+    return Opened("masks.txt", *forms, np.arange(len(masks)), outcome="toy")
+
+
+LAYOUTS["toy"] = Layout(
+    "toy", "a toy of a layout", "masks.txt", lambda source: (source.folder / "masks.txt").is_file(),
+    lambda source: {"toy": 1}, toy_folder, lambda source: False,
+)
+IMPORTERS["toy"] = Importer(
+    "toy", "a toy of a format", lambda path: path.suffix == ".toy",
+    lambda path: Converted([np.array([0, 1]), np.array([1, 2])], outcomes=np.ones((2, 1))),
+)
 NETWORKS["toy"] = replace(NETWORKS["softmax"], name="toy", title="a toy of a network")
 
 from pipeline.stages import STAGES
@@ -116,7 +140,9 @@ CALLS = {
     "forced": ["run", *CONFIG, "--force", "toy"],
     "status": ["status", *CONFIG],
     "train": ["train", "--architecture", "toy", "--models", "4", "--out", "models", "--steps", "2", "--workers", "1"],
-    **{f"{command} --help": [command, "--help"] for command in ("run", "findings", "train")},
+    "init": ["init", "texts"],
+    "import": ["import", "--from", "toy", "file.toy", "imported"],
+    **{f"{command} --help": [command, "--help"] for command in ("run", "findings", "train", "import")},
     **{f"{setting}=none": ["run", "--set", f"{setting}=none"] for setting in CHOICES},
 }
 
@@ -140,6 +166,11 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def answers(folder):
     """With toy entries in the tables."""
+    (folder / "texts").mkdir()
+    rng = np.random.default_rng(0)
+    np.savetxt(folder / "texts" / "masks.txt", np.argsort(rng.random((100, 8)), axis=1) < 4, fmt="%d")
+    np.savetxt(folder / "texts" / "outcomes.txt", rng.standard_normal(100))
+    (folder / "file.toy").touch()
     return call(folder, CALLS, ENTRIES)
 
 
@@ -177,6 +208,18 @@ def test_commands_know_them(folder, answers):
 def test_the_configuration_offers_them(answers, setting):
     code, _, errors = answers[f"{setting}=none"]
     assert code == 2 and "or 'toy'" in errors
+
+
+def test_a_layout_is_looked_at(folder, answers):
+    code, said, errors = answers["init"]
+    assert code == 0, errors
+    assert "texts: a toy of a layout (toy)" in said and "It can run: 1 target is fitted" in said
+
+
+def test_a_format_is_imported(folder, answers):
+    assert answers["import"][0] == 0, answers["import"][2]
+    assert np.load(folder / "imported" / "indices.npy").tolist() == [[0, 1], [1, 2]]
+    assert "|toy" in answers["import --help"][1]
 
 
 def test_a_network_trains(folder, answers):

@@ -35,16 +35,19 @@ def weights_are(weight, bias):
 
 
 NAN = np.full((300, 8), np.nan)
+HOLE = np.ones((300, 8), np.float16)
+HOLE[3, 2] = np.nan
 BAD = {
     "overlap": ((), ("--set", "source.fit_rows=250"), "overlap: there are only 300 models"),
     "no folder": ((), ("--set", "source.folder=nowhere"), "source.folder nowhere is not a folder"),
-    "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "holds no train_masks_50pct.npy"),
-    "other percent": ((), ("--set", "source.percent=10"), "holds no train_masks_10pct.npy"),
+    "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "no train_masks_50pct.npy"),
+    "other percent": ((), ("--set", "source.percent=10"), "no train_masks_10pct.npy"),
     "float masks": ((masks_are(np.ones((300, 24))),), (), "must hold bool"),
     "pickled masks": ((masks_are(np.array([{}], object)),), (), "is not a whole .npy"),
     "truncated masks": ((lambda f: os.truncate(f / "data" / "train_masks_50pct.npy", 500),), (), "is not a whole .npy"),
     "short margins": ((margins_are(np.ones((10, 8))),), (), "must hold floats of shape (300"),
-    "NaN margins": ((margins_are(NAN),), (), "holds a margin that is NaN"),
+    "NaN margins": ((margins_are(NAN),), (), "says that no model is completed"),
+    "a NaN": ((margins_are(HOLE),), (), "holds NaN or infinity in row 3 (row 3: column 2)"),
     "biased masks": ((harm_masks,), (), "not independent and exchangeable"),
     "no images": ((lambda f: (f / "images.npz").unlink(),), (), "images.npz does not exist"),
     "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),

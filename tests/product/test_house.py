@@ -119,7 +119,11 @@ def test_a_missing_docstring_is_seen():
 
 
 @pytest.mark.parametrize(
-    "table", ("METHODS", "CORRECTIONS", "DESIGNS", "SOURCES", "STAGES", "SECTIONS", "NETWORKS", "COMMANDS")
+    "table",
+    (
+        *("METHODS", "CORRECTIONS", "DESIGNS", "SOURCES", "LAYOUTS"),
+        *("IMPORTERS", "STAGES", "SECTIONS", "NETWORKS", "COMMANDS"),
+    ),
 )
 def test_the_tables_are_in_the_docs(table):
     assert f"`{table}`" in (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import click
 
+from pipeline.commands.definitions.check import check
 from pipeline.commands.definitions.compare import compare
 from pipeline.commands.definitions.config import config
 from pipeline.commands.definitions.findings import findings
 from pipeline.commands.definitions.images import images
+from pipeline.commands.definitions.import_folder import import_folder
 from pipeline.commands.definitions.influence import influence
+from pipeline.commands.definitions.init import init
 from pipeline.commands.definitions.plan import plan
 from pipeline.commands.definitions.report import report
 from pipeline.commands.definitions.robustness import robustness
@@ -35,6 +38,9 @@ COMMANDS: dict[str, click.Command] = {
     "robustness": robustness,
     "verify": verify,
     "plan": plan,
+    "init": init,
+    "check": check,
+    "import": import_folder,
     "train": train,
     "images": images,
     "config": config,

@@ -15,7 +15,7 @@ from pipeline.errors import BadInputError
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
 from pipeline.stages.fit.quality import quality_arrays
-from pipeline.stages.inputs import Data, chosen_targets, datamodel_files
+from pipeline.stages.inputs import Described, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.store.files import identity, save_arrays
@@ -67,7 +67,7 @@ def instead(config: Config) -> dict[str, Any]:
 def run(run: Run) -> FitSummary:
     """Write datamodel.npz, those of shorter prefixes of rows, and how well they predict margins of the rows to test."""
     config, data, out = run.config, run.data, run.out
-    targets = _targets(config, data)
+    targets = targets_to_fit(config, data)
     if config.fit.mode == "lasso":
         check_premise(config, data)  # Before hours of work that nothing could be tested with.
         from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
@@ -112,7 +112,7 @@ def _median(values: NDArray[np.float64]) -> float | None:
     return round(float(np.median(known)), 6) if known.size else None
 
 
-def _targets(config: Config, data: Data) -> NDArray[np.int64]:
+def targets_to_fit(config: Config, data: Described) -> NDArray[np.int64]:
     """The targets to fit: those that the design or the atlas can ask for, all, those of a class, or the given ones."""
     if config.fit.targets == "needed":
         needed = designs.needed_targets(config, data)

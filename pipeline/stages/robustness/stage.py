@@ -119,7 +119,7 @@ def _halves(data: Data) -> tuple[Data, Data]:
 
 
 def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
-    finder = ImageFinder.of_train(data.n_train, data.labels)
+    finder = ImageFinder.of_train(data.n_train, data.labels, data.names)
     try:
         i, j = (finder.find(str(image))[0] for image in config.robustness.pair)
     except ValueError as error:

@@ -12,7 +12,7 @@ from datamodels_inf.internal.checks import Ints
 from datamodels_inf.masks import FloatArray
 from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
-from pipeline.stages.inputs import Data, Fitted, chosen_targets, targets_of_class
+from pipeline.stages.inputs import Described, Fitted, chosen_targets, targets_of_class
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
 from pipeline.store.files import identity
@@ -45,17 +45,17 @@ def settings_of_targets(test: Test) -> dict[str, Any]:
     return {"test.targets": test.targets}
 
 
-def needed_targets(config: Config, data: Data) -> Ints:
+def needed_targets(config: Config, data: Described) -> Ints:
     """The targets that the design can ask for."""
     test = config.test
     if _by_class(test):
         return targets_of_class(data, test.target_class, f'test.design "{test.design}"', "test.target_class")
     if test.file is not None:
-        return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels))
+        return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels, data.names))
     return chosen_targets(data, test.targets, "test.targets")
 
 
-def atlas_targets(config: Config, data: Data) -> Ints:
+def atlas_targets(config: Config, data: Described) -> Ints:
     """The targets of the atlas, which has none unless some are named."""
     wanted = config.atlas.targets
     if wanted is None:
@@ -65,7 +65,7 @@ def atlas_targets(config: Config, data: Data) -> Ints:
     return chosen_targets(data, wanted, "atlas.targets")
 
 
-def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
+def draw_design(config: Config, data: Described, fitted: Fitted) -> tuple[Pairs, DesignSummary]:
     """The tests to make, by target and without repetitions."""
     try:
         drawn = _draw(config.test, data, fitted, _fitted_targets(config, data, fitted))
@@ -82,13 +82,13 @@ def draw_design(config: Config, data: Data, fitted: Fitted) -> tuple[Pairs, Desi
     )
 
 
-def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
+def _draw(test: Test, data: Described, fitted: Fitted, targets: Ints) -> Pairs:
     design = DESIGNS[test.design]
-    train = ImageFinder.of_train(data.n_train, data.labels)
+    train = ImageFinder.of_train(data.n_train, data.labels, data.names)
 
     def listed() -> Pairs:
         assert test.file is not None  # The configuration asks for it.
-        return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels))
+        return read_pairs(test.file, train, ImageFinder.of_targets(data.n_targets, data.labels, data.names))
 
     request = Request(
         targets=targets,
@@ -102,12 +102,12 @@ def _draw(test: Test, data: Data, fitted: Fitted, targets: Ints) -> Pairs:
     return design.draw(request)
 
 
-def _helpfulness(data: Data, weight: FloatArray) -> FloatArray:
+def _helpfulness(data: Described, weight: FloatArray) -> FloatArray:
     """θ̂ with the sign by which a helper has a positive weight: where a lower outcome is better, a helper lowers it."""
-    return weight if data.rows.higher_is_better else -weight
+    return weight if data.higher_is_better else -weight
 
 
-def _fitted_targets(config: Config, data: Data, fitted: Fitted) -> Ints:
+def _fitted_targets(config: Config, data: Described, fitted: Fitted) -> Ints:
     """Those of the needed targets that have a datamodel. Of targets that were named one by one, all must have one."""
     test = config.test
     needed = needed_targets(config, data)

@@ -1,19 +1,19 @@
-"""Images as a user names them: by number, "12", or by class and position in it, "dog:3"; all from 0."""
+"""Images as a user names them: by number, "12", by a name of their own, or by class and position, "dog:3"; from 0."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.internal.checks import some_of
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-
-NO_NAMES = ItemNames()
 
 # The name of a class may hold spaces: it goes as far as the first colon that is followed by a number.
 _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
@@ -21,7 +21,7 @@ _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
 
 @dataclass(frozen=True)
 class ImageFinder:
-    """Training images, or targets: how many there are, and their classes and names where these are known."""
+    """Training images, or targets: how many there are, and their classes and own names where these are known."""
 
     what: Literal["training image", "target"]
     count: int
@@ -30,30 +30,72 @@ class ImageFinder:
     names: Sequence[str] = ()
 
     @classmethod
-    def of_train(cls, count: int, labels: Labels | None, names: ItemNames = NO_NAMES) -> ImageFinder:
+    def of_train(cls, count: int, labels: Labels | None, names: ItemNames | None = None) -> ImageFinder:
         """For `count` training images; by number only if there are neither labels nor names."""
+        own = () if names is None else names.train
         if labels is None:
-            return cls("training image", count, None, (), names.train)
-        return cls("training image", count, labels.train_labels, labels.class_names, names.train)
+            return cls("training image", count, None, (), own)
+        return cls("training image", count, labels.train_labels, labels.class_names, own)
 
     @classmethod
-    def of_targets(cls, count: int, labels: Labels | None, names: ItemNames = NO_NAMES) -> ImageFinder:
+    def of_targets(cls, count: int, labels: Labels | None, names: ItemNames | None = None) -> ImageFinder:
         """For `count` targets; by number only if there are neither labels nor names."""
+        own = () if names is None else names.targets
         if labels is None:
-            return cls("target", count, None, (), names.targets)
-        return cls("target", count, labels.target_labels, labels.class_names, names.targets)
+            return cls("target", count, None, (), own)
+        return cls("target", count, labels.target_labels, labels.class_names, own)
 
     def find(self, text: str) -> list[int]:
-        """The numbers of the images in a text such as "12", "dog:3" or, for a group, "12 17 dog:3"."""
-        return [self._by_number(int(match[1])) if match[1] else self._by_class(match) for match in _matches(text)]
+        """The numbers of the images in a text such as "12", "bmi", "dog:3" or, for a group, "12 17 dog:3".
+
+        What is a number means that number, also where a name looks like one.
+        """
+        found: list[int] = []
+        place, end = 0, len(text.rstrip())
+        while place < end or place == 0:
+            number, place = self._next(text, place)
+            found.append(number)
+        return found
+
+    def _next(self, text: str, place: int) -> tuple[int, int]:
+        """(the image that `text` names from `place` on, where its name ends)."""
+        match = _ONE.match(text, place)
+        if match is not None and match[1]:
+            return self._by_number(int(match[1])), match.end()
+        end = self._end_of_name(text, place)
+        if end is not None:
+            return self._by_name(text[place:end].strip()), end
+        if match is None:
+            known = f", or a name such as {self.names[0]}" if self.names else ""
+            raise ValueError(
+                f'{text!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
+            )
+        return self._by_class(match), match.end()
+
+    def _end_of_name(self, text: str, place: int) -> int | None:
+        """Where the longest name that begins at `place` ends, blanks and all; None where there is no such name."""
+        if not self.names:
+            return None
+        ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]
+        return next((end for end in ends if end > place and text[place:end].strip() in self._named), None)
+
+    @cached_property
+    def _named(self) -> dict[str, list[int]]:
+        """Name → the images that are called so."""
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.names):
+            found.setdefault(name, []).append(number)
+        return found
+
+    def _by_name(self, name: str) -> int:
+        numbers = self._named[name]
+        if len(numbers) > 1:
+            raise ValueError(f"{len(numbers)} {self.what}s are called {name!r}; give the number: {some_of(numbers)}")
+        return numbers[0]
 
     def find_one(self, text: str) -> int:
-        """The number of the image in a text that must not name more than one; the text may be its own name.
-
-        A number is a number, whatever is called so.
-        """
-        called = [] if text.strip().isdecimal() else [k for k, name in enumerate(self.names) if name == text]
-        found = called or self.find(text)
+        """The number of the image in a text that must not name more than one."""
+        found = self.find(text)
         if len(found) != 1:
             raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found)}")
         return found[0]
@@ -75,14 +117,3 @@ class ImageFinder:
         if position >= len(members):
             raise ValueError(f"class {name} has {len(members)} {self.what}s, so there is no {name}:{position}")
         return int(members[position])
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    end = len(text.rstrip())
-    place = 0
-    while place < end or place == 0:
-        match = _ONE.match(text, place)
-        if match is None:
-            raise ValueError(f'{text!r} is not an image: give a number such as 12, or class and position, "dog:3"')
-        yield match
-        place = match.end()

@@ -12,7 +12,7 @@ from datamodels_inf.pair_answers import Testable
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
-from pipeline.stages.inputs import Data
+from pipeline.stages.inputs import Divided
 
 KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
 STRATIFIED = "the masks are stratified by class"
@@ -25,7 +25,7 @@ REMEDIES = {
 }
 
 
-def check_premise(config: Config, data: Data) -> ExchangeabilityReport:
+def check_premise(config: Config, data: Divided) -> ExchangeabilityReport:
     """The check of the held-out masks with all that is known; what fails it is refused, unless the user answers."""
     report = check_exchangeable(
         data.held_out_masks,

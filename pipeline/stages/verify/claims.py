@@ -104,10 +104,10 @@ def _named_pair(run: Run) -> Claim:
 def _images(run: Run) -> tuple[Ints, Ints, int]:
     """(I, J, target) of `verify.pair` and `verify.target`."""
     verify, data = run.config.verify, run.data
-    finder = ImageFinder.of_train(data.n_train, data.labels)
+    finder = ImageFinder.of_train(data.n_train, data.labels, data.names)
     try:
         left, right = (finder.find(str(image)) for image in verify.pair)
-        target = ImageFinder.of_targets(data.n_targets, data.labels).find_one(str(verify.target))
+        target = ImageFinder.of_targets(data.n_targets, data.labels, data.names).find_one(str(verify.target))
     except ValueError as error:
         raise BadInputError(f"verify.pair or verify.target: {error}.") from error
     if len(left) != len(right) or len({*left, *right}) < 2 * len(left):

@@ -64,6 +64,20 @@ def test_stored_arrays_are_checked(small, tmp_path, name, value, said):
         ImageSet.load(tmp_path / "bad.npz")
 
 
+def test_pictures_without_classes(small, tmp_path):
+    """Their labels are all 0 and nobody's; kept and read back, they still have no classes."""
+    np.savez(tmp_path / "pictures.npz", train=small.train, targets=small.targets)
+    pictures = ImageSet.load_pictures(tmp_path / "pictures.npz")
+    assert pictures.known_labels is None and small.known_labels is not None
+    pictures.save(tmp_path / "saved.npz")
+    again = ImageSet.load(tmp_path / "saved.npz")
+    assert again.known_labels is None and again.class_names == () and not again.train_labels.any()
+    np.testing.assert_array_equal(again.targets, small.targets)
+    np.savez(tmp_path / "half.npz", train=small.train)
+    with pytest.raises(BadInputError, match=r"half\.npz is not a whole image set \(`targets` is missing\)"):
+        ImageSet.load_pictures(tmp_path / "half.npz")
+
+
 def test_damaged_files_are_refused(small, tmp_path):
     path = tmp_path / "images.npz"
     assert f"{path} does not exist" in refusal(ImageSet.load, path)

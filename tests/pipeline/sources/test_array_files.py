@@ -8,7 +8,8 @@ from released_layout import FILES, released
 
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files, copy_arrays
+from pipeline.sources.array_files import Files, open_files
+from pipeline.sources.opened import copy_rows
 
 
 def test_wide_margins_keep_their_precision(tmp_path):
@@ -57,7 +58,7 @@ def test_margins_in_steps_are_averaged_as_margins(tmp_path):
     (tmp_path / "out").mkdir()
     files = Files(tmp_path / "masks.npy", tmp_path / "margins.npy", 16, None, margin_step=0.25)
     settings = ("source.group_by_mask=true", "source.fit_rows=20", "source.held_out_rows=20")
-    rows = copy_arrays(load_config("digits", settings), files, tmp_path / "out", True)
+    rows = copy_rows(load_config("digits", settings), open_files(files), tmp_path / "out", True)
     margins = np.load(tmp_path / "out" / "margins.npy")
     assert (rows.n_repeated, margins.dtype) == (40, np.float32)
     np.testing.assert_allclose(margins, codes.reshape(40, 2, 3).mean(axis=1) * 0.25, rtol=1e-6)

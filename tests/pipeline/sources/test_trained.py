@@ -10,7 +10,7 @@ import pytest
 from numbered_set import made_once, small
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Arrays
+from pipeline.sources.array_files import open_files
 from pipeline.sources.trained import FORMAT, content_of_files, trained_files
 
 __all__ = ["made_once", "small"]
@@ -33,8 +33,8 @@ def folder(tmp_path):
 def test_bits_are_read_as_they_lie_there(folder):
     files = trained_files(folder, None)
     assert (files.n_train, files.images, files.completed) == (11, folder / "images.npz", None)
-    arrays = Arrays.of(files)
-    bits = arrays.bits(np.array([29, 3]))
+    arrays = open_files(files)
+    bits = arrays.masks.bits(np.array([29, 3]))
     np.testing.assert_array_equal(np.unpackbits(bits, axis=1, count=11), MASKS[[29, 3]])
     assert trained_files(folder, folder / "mine.npz").images == folder / "mine.npz"
 
@@ -50,14 +50,14 @@ def test_one_changed_byte_is_noticed(folder, name):
     content[-1] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(BadInputError, match=f"{name} is damaged: its checksum is not that of its manifest"):
-        Arrays.of(trained_files(folder, None))
+        open_files(trained_files(folder, None))
 
 
 def test_bits_of_another_number_of_images_are_refused(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "job": {"n_train": 17}}))
     with pytest.raises(BadInputError, match=r"masks\.npy does not hold the bits of 17 images per row"):
-        Arrays.of(trained_files(folder, None))
+        open_files(trained_files(folder, None))
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_whole_numbers_are_multiples_of_the_step(folder, dtype):
     largest = np.iinfo(dtype).max
     codes = np.random.default_rng(1).integers(-largest, largest, (30, 2), endpoint=True).astype(dtype)
     rewrite(folder, codes, margin_step=0.1)
-    arrays = Arrays.of(trained_files(folder, None))
-    found = arrays.finite_margins(np.array([7, 29]))
-    assert found.dtype == arrays.margin_dtype == np.float32
+    arrays = open_files(trained_files(folder, None))
+    found = arrays.outcomes.values(np.array([7, 29]))
+    assert found.dtype == arrays.outcomes.dtype == np.float32
     np.testing.assert_array_equal(found, codes[[7, 29]].astype(np.float32) * np.float32(0.1))
     np.testing.assert_allclose(found, codes[[7, 29]] * 0.1, rtol=2e-7)
 
@@ -103,7 +103,7 @@ def test_whole_numbers_are_multiples_of_the_step(folder, dtype):
 def test_margins_and_step_must_go_together(folder, dtype, step, said):
     rewrite(folder, np.zeros((30, 2), dtype), margin_step=step)
     with pytest.raises(BadInputError, match=said):
-        Arrays.of(trained_files(folder, None))
+        open_files(trained_files(folder, None))
 
 
 def test_the_step_is_part_of_the_content(folder):
@@ -140,11 +140,11 @@ def test_packed_multiples_are_read_and_damage_is_named(made_once, tmp_path):
     assert files.margins.name == "margins.npz"
     with np.load(files.margins) as packed:
         multiples = packed["multiples"]
-    arrays = Arrays.of(files)
+    arrays = open_files(files)
     rows = np.array([3, 0, 599])
-    np.testing.assert_array_equal(arrays.finite_margins(rows), multiples.T[rows].astype(np.float32) * np.float32(0.1))
+    np.testing.assert_array_equal(arrays.outcomes.values(rows), multiples.T[rows].astype(np.float32) * np.float32(0.1))
     files.margins.write_bytes(files.margins.read_bytes()[:-40])
     with pytest.raises(BadInputError, match=r"margins\.npz is not a whole set of margins"):
-        Arrays.of(replace(files, digests={}))
+        open_files(replace(files, digests={}))
     with pytest.raises(BadInputError, match=r"margins\.npz is damaged: its checksum"):
-        Arrays.of(files)
+        open_files(files)

@@ -1,7 +1,13 @@
 """Features of images, by a network that is trained here."""
 
 import numpy as np
+import pytest
 from clustered_images import CLUSTER, N_TRAIN, TARGETS, run
+from own_folders import law, write
+
+from pipeline.config import load_config
+from pipeline.errors import BadInputError
+from pipeline.run import Pipeline
 
 
 def test_copies_have_one_feature_and_clusters_lie_together(clusters):
@@ -17,3 +23,13 @@ def test_copies_have_one_feature_and_clusters_lie_together(clusters):
     alike = directions @ directions.T
     np.fill_diagonal(alike, -np.inf)
     assert np.mean(CLUSTER[alike.argmax(axis=1)] == CLUSTER) > 0.95
+
+
+def test_pictures_without_classes_teach_no_network(tmp_path):
+    masks, outcomes = law()
+    folder = write(tmp_path / "own", outcomes, masks=masks)
+    np.savez(folder / "images.npz", train=np.ones((40, 8, 8), np.uint8), targets=np.ones((5, 8, 8), np.uint8))
+    settings = ("source.kind=files", f"source.folder={folder}", "test.design=top", "test.repeats=", "source.fit_rows=",
+                "source.held_out_rows=", "robustness.pair=[0, 1]", "robustness.metric=features")  # fmt: skip
+    with pytest.raises(BadInputError, match=r'robustness\.metric = "features" needs images with labels'):
+        Pipeline(load_config("digits", settings), tmp_path / "store", tmp_path, quiet=True).run("features")

@@ -1,7 +1,7 @@
-"""How images are named: by number, or by class and position."""
+"""How images are named: by number, by a name of their own, or by class and position."""
 
 import pytest
-from named_images import TARGETS, TRAIN
+from named_images import LABELS, TARGETS, TRAIN
 
 from pipeline.images.item_names import ItemNames
 from pipeline.stages.test.image_references import ImageFinder
@@ -49,13 +49,33 @@ def test_without_labels_numbers_do():
     assert TARGETS.find("dog:1") == [4]
 
 
+def test_images_by_a_name_of_their_own():
+    names = ItemNames(train=("bmi", "blood pressure", "blood", "7", "dog:0", "twice", "twice"), targets=("progress",))
+    finder = ImageFinder.of_train(7, None, names)
+    assert finder.find("bmi") == [0] and finder.find(" blood pressure ") == [1] and finder.find("blood") == [2]
+    assert finder.find("bmi blood pressure 3 blood") == [0, 1, 3, 2]
+    assert finder.find("dog:0") == [4] and finder.find_one("6") == 6  # A number is a number, also where a name is one.
+    assert ImageFinder.of_targets(1, None, names).find("progress") == [0]
+    with pytest.raises(ValueError, match="there is no training image 7: they go from 0 to 6"):
+        finder.find("7")
+    with pytest.raises(ValueError, match="2 training images are called 'twice'; give the number: 5, 6"):
+        finder.find("twice")
+    with pytest.raises(ValueError, match=r"'pressure' is not an image: .*, or a name such as bmi"):
+        finder.find("pressure")
+
+
+def test_names_and_classes_go_together():
+    finder = ImageFinder.of_train(20, LABELS, ItemNames(train=tuple(f"image {k}" for k in range(20))))
+    assert finder.find("image 3 dog:0 image 13") == [3, 1, 13]
+
+
 def test_one_image_means_one():
     assert TRAIN.find_one("dog:1") == 5
     with pytest.raises(ValueError, match="'5 dog:1' must be one training image, but it names 2"):
         TRAIN.find_one("5 dog:1")
 
 
-def test_images_by_a_name_of_their_own():
+def test_targets_by_a_name_of_their_own():
     names = ItemNames(targets=("bmi", "7", "blood pressure", "bmi 2", "bmi 2"))
     finder = ImageFinder.of_targets(5, None, names)
     assert [finder.find_one(text) for text in ("bmi", "blood pressure", "3")] == [0, 2, 3]

@@ -1,0 +1,79 @@
+"""How the outcomes of some rows are read: margins, losses or any other real numbers, one column a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datamodels_inf.internal.checks import some_of
+from pipeline.errors import BadInputError
+from pipeline.sources.mask_rows import CHUNK_ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeRows:
+    """(n_models, n_targets) numbers of any type; an outcome is `factor` times the number.
+
+    step: whether `factor` is the unit of whole numbers, so that outcomes are float32.
+    """
+
+    name: str
+    array: NDArray[Any]
+    factor: float = 1.0
+    step: bool = False
+
+    @property
+    def n_models(self) -> int:
+        """Rows."""
+        return len(self.array)
+
+    @property
+    def n_targets(self) -> int:
+        """Columns."""
+        return int(self.array.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of outcomes: floats of 16, 32 or 64 bits as they are, and for others the narrowest that loses nothing.
+
+        >>> [str(OutcomeRows("", np.zeros((1, 1), kind)).dtype) for kind in ("f2", ">f4", "i2", "i8", "?")]
+        ['float16', 'float32', 'float32', 'float64', 'float32']
+        """
+        kind = self.array.dtype
+        if self.step:
+            return np.dtype(np.float32)
+        if kind.kind == "f":
+            return np.dtype(f"f{min(kind.itemsize, 8)}")
+        return np.dtype(np.float32 if kind.itemsize <= 2 else np.float64)
+
+    def raw(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The outcomes of some rows, whatever they are."""
+        values = np.ascontiguousarray(self.array[rows]).astype(self.dtype, copy=False)
+        return values if self.factor == 1.0 else np.asarray(values * self.dtype.type(self.factor))
+
+    def values(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The outcomes of some rows; NaN and infinity are refused, with their places."""
+        values = self.raw(rows)
+        wrong = ~np.isfinite(values)
+        if wrong.any():
+            places = np.flatnonzero(wrong.any(axis=1))
+            columns = np.flatnonzero(wrong[places[0]])
+            raise BadInputError(
+                f"{self.name} holds NaN or infinity in row {some_of(rows[places])} (row {rows[places[0]]}: column "
+                f"{some_of(columns)}); correct them, make the whole row NaN to leave its model out, or drop the column."
+            )
+        return values
+
+    def missing_rows(self) -> NDArray[np.bool_]:
+        """Rows that hold nothing but NaN: models that were not trained or not judged."""
+        missing = np.zeros(self.n_models, np.bool_)
+        if self.array.dtype.kind != "f" or self.n_targets == 0:
+            return missing
+        for start in range(0, self.n_models, CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            first = start + np.flatnonzero(np.isnan(self.array[rows, 0]))
+            missing[first] = np.isnan(self.array[first]).all(axis=1)
+        return missing

@@ -1,0 +1,153 @@
+"""`init`: from a folder to a configuration, and on to findings."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_here import call, ok
+from own_folders import N_MODELS, N_TARGETS, N_TRAIN, law, write
+from real_command import table
+
+from pipeline.commands.init import report_name
+from pipeline.config import load_config
+
+MASKS, OUTCOMES = law()
+
+
+def settings(folder, name="own.toml"):
+    return tomllib.loads((folder / name).read_text(encoding="utf-8"))
+
+
+def test_from_a_folder_to_findings_in_two_commands(tmp_path):
+    """Planted influences are found, and hardly ever a difference between two images without any."""
+    write(tmp_path / "my models", OUTCOMES, {"outcome": "accuracy"}, masks=MASKS)
+    said = ok(tmp_path, "init", "my models")
+    assert "Written: my-models.toml. Next: datamodels-inf run --config my-models.toml" in said
+    assert "my models: a folder of one's own (own)" in said and '- higher_is_better true: assumed of "accuracy"' in said
+    ok(tmp_path, "run", "--config", "my-models.toml", "--set", "report.max_panels=1")
+    rows = table(tmp_path / "reports" / "my-models" / "findings.csv")
+    assert len(rows) > 100 and {row["method"] for row in rows} == {"contrast", "paired"}
+    false = sum(min(int(row["i"]), int(row["j"])) >= 10 for row in rows)  # Images from 10 on have no influence.
+    assert false <= 0.1 * len(rows)
+    said = ok(tmp_path, "findings", "--config", "my-models.toml", "--method", "contrast")
+    assert f"contrast: {sum(row['method'] == 'contrast' for row in rows)} of 200 pairs" in said
+
+
+def test_what_is_written_is_what_was_said(tmp_path):
+    write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    said = ok(tmp_path, "init", "own")
+    found = settings(tmp_path)
+    assert found["source"] == {"kind": "files", "folder": "own", "fit_rows": 300, "held_out_rows": 300}
+    assert found["test"] == {"design": "top", "k": 5, "random_partners": 5, "targets": "all", "alpha": 0.1,
+                             "method": ["contrast", "paired"], "correction": "by"}  # fmt: skip
+    assert found["atlas"] == {"targets": "needed"}
+    assert found["report"]["name"] == "own" and "40 training images" in found["report"]["title"]
+    assert "rows                300 for the fit, 300 for the test" in said
+    text = (tmp_path / "own.toml").read_text(encoding="utf-8")
+    assert '# mode = "load"' in text and "relative to the folder that datamodels-inf is run in" in text
+
+
+def test_a_file_is_never_written_over(tmp_path):
+    write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    (tmp_path / "mine.toml").write_text("mine")
+    done = call(tmp_path, "init", "own", "--out", "mine.toml")
+    assert done.returncode == 2 and "mine.toml is there already; name another file" in done.stderr
+    assert (tmp_path / "mine.toml").read_text() == "mine"
+    done = call(tmp_path, "init", "own", "--out", "mine.txt")
+    assert done.returncode == 2 and "must end in .toml" in done.stderr
+    ok(tmp_path, "init", "own", "--out", "deep/mine.toml")
+    assert "It can run" in ok(tmp_path, "check", "--config", "deep/mine.toml")
+
+
+def test_of_few_images_all_pairs(tmp_path):
+    rng = np.random.default_rng(0)
+    masks = rng.random((200, 12)).argsort(axis=1) < 6
+    write(tmp_path / "few", rng.standard_normal(200), masks=masks)
+    said = ok(tmp_path, "init", "few")
+    found = settings(tmp_path, "few.toml")
+    assert found["test"]["design"] == "grid" and found["test"]["images"] == list(range(12))
+    assert "tests 66 pairs by contrast and paired" in said
+    assert found["source"]["fit_rows"] == 35  # √(12 · 200 / 2), and not half of them.
+
+
+def test_of_few_images_and_many_targets_fewer_helpers(tmp_path):
+    rng = np.random.default_rng(0)
+    masks = rng.random((200, 9)).argsort(axis=1) < 4
+    write(tmp_path / "few", rng.standard_normal((200, 600)), masks=masks)
+    assert "It can run: 100 targets are fitted" in ok(tmp_path, "init", "few")
+    found = settings(tmp_path, "few.toml")["test"]
+    assert (found["design"], found["k"], found["random_partners"]) == ("top", 2, 5)
+    assert found["targets"] == list(range(100))
+
+
+def test_equal_masks_are_grouped(tmp_path):
+    write(tmp_path / "own", OUTCOMES, masks=np.repeat(MASKS[:150], 4, axis=0))
+    said = ok(tmp_path, "init", "own")
+    found = settings(tmp_path)["source"]
+    assert found["group_by_mask"] and (found["fit_rows"], found["held_out_rows"]) == (75, 75)
+    assert "450 of a mask in an earlier row" in said and "It can run" in said
+
+
+def test_stratified_masks_with_labels(tmp_path):
+    rng = np.random.default_rng(0)
+    masks = (rng.random((N_MODELS, 4, 10)).argsort(axis=2) < 5).reshape(N_MODELS, N_TRAIN)
+    labels = {"train_labels": np.repeat(["a", "b", "c", "d"], 10).tolist(), "target_labels": ["b"] * N_TARGETS}
+    write(tmp_path / "own", OUTCOMES, labels, masks=masks)
+    said = ok(tmp_path, "init", "own")
+    found = settings(tmp_path)["test"]
+    assert "stratified: so many of each class in every mask" in said
+    assert (found["design"], found["target_class"]) == ("paper", "b")
+    assert "tests 80 pairs" in said  # 20 within each of 4 classes; the others are not tested.
+
+
+def test_where_a_run_would_be_refused_it_says_so_and_why(tmp_path):
+    halves = MASKS[:300]
+    write(tmp_path / "own", OUTCOMES, masks=np.concatenate([halves, ~halves]))
+    said = ok(tmp_path, "init", "own")
+    assert "A run would be refused now: the held-out masks are not independent and exchangeable" in said
+    assert "not exchangeable" in said and (tmp_path / "own.toml").is_file()
+    outcomes = OUTCOMES.copy()
+    outcomes[5, 2] = np.nan
+    write(tmp_path / "holes", outcomes, masks=MASKS)
+    said = ok(tmp_path, "init", "holes")
+    assert "A run would be refused now: holes/outcomes.npy holds NaN or infinity in row 5 (row 5: column 2)" in said
+
+
+def test_weights_that_lie_there_are_an_alternative(tmp_path):
+    write(tmp_path / "own", None, margins=OUTCOMES, masks=MASKS)
+    (tmp_path / "own" / "reg_results").mkdir()
+    (tmp_path / "own" / "reg_results" / "datamodels.pt").write_bytes(b"weights")
+    assert "as MadryLab's trainer leaves them (trainer)" in ok(tmp_path, "init", "own")
+    text = (tmp_path / "own.toml").read_text(encoding="utf-8")
+    assert '# file = "own/reg_results/datamodels.pt"' in text and settings(tmp_path)["fit"] == {"mode": "lasso"}
+
+
+def test_another_percentage_is_found(tmp_path):
+    write(tmp_path / "own", None, test_margins_20pct=OUTCOMES, train_masks_20pct=MASKS)
+    ok(tmp_path, "init", "own")
+    assert settings(tmp_path)["source"]["percent"] == 20
+
+
+@pytest.mark.parametrize(("folder", "name"), [
+    ("a b", "a-b"), ("…", "my-models"), ("digits", "digits-own"), (".hidden", "hidden"), ("v1.2_x", "v1.2_x"),
+])  # fmt: skip
+def test_names_of_reports(tmp_path, folder, name):
+    assert report_name(tmp_path / folder) == name
+    load_config("digits", [f"report.name={name}"])
+
+
+def test_what_is_no_folder_of_models(tmp_path):
+    (tmp_path / "x" / "0").mkdir(parents=True)
+    done = call(tmp_path, "init", "x")
+    assert done.returncode == 2 and "docs/own-data.md shows how it may look" in done.stderr
+    (tmp_path / "x" / "0" / "indices.txt").write_text("1\n2")
+    done = call(tmp_path, "init", "x")
+    assert done.returncode == 2 and "datamodels-inf import --from dattri x OUT" in done.stderr
+    assert not list(Path(tmp_path).glob("*.toml"))
+
+
+def test_too_few_models(tmp_path):
+    write(tmp_path / "own", OUTCOMES[:30], masks=MASKS[:30])
+    done = call(tmp_path, "init", "own")
+    assert done.returncode == 2 and "there are only 30 models, too few for a rule to divide them" in done.stderr

@@ -1,0 +1,68 @@
+"""subsets.json: its keys, and what it must not say."""
+
+import json
+
+import pytest
+
+from pipeline.errors import BadInputError
+from pipeline.sources.subsets_file import Subsets, better_when_higher, read_subsets
+
+
+def written(folder, content):
+    path = folder / "subsets.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_no_file_says_nothing(tmp_path):
+    assert read_subsets(tmp_path / "subsets.json") == Subsets()
+
+
+def test_labels_by_number_and_by_name_are_the_same(tmp_path):
+    path = tmp_path / "subsets.json"
+    by_number = Subsets(train_labels=[1, 0, 1], target_labels=[0], class_names=["cat", "dog"]).labels(path)
+    by_name = Subsets(train_labels=["dog", "cat", "dog"], target_labels=["cat"]).labels(path)
+    assert by_number.class_names == by_name.class_names == ("cat", "dog")
+    assert by_number.train_labels.tolist() == by_name.train_labels.tolist() == [1, 0, 1]
+    assert Subsets(train_labels=[2, 0], target_labels=[1]).labels(path).class_names == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(("content", "sentence"), [
+    ("{", "is not valid JSON"),
+    ([[1, 2], [3]], "holds a list, .* datamodels-inf import --from bergson"),
+    ({"ntrain": 4}, "ntrain is not a key; allowed are n_train, lists, outcome"),
+    ({"n_train": "4"}, "n_train: input should be a valid integer"),
+    ({"n_train": 1}, "n_train: input should be greater than or equal to 2"),
+    ({"lists": "out"}, "lists: input should be 'included' or 'excluded'"),
+    ({"completed": [True, 1]}, "completed, entry 1: input should be a valid boolean"),
+    ({"higher_is_better": "yes"}, "higher_is_better: input should be a valid boolean"),
+    ({"seeds": [0, 0.5]}, "seeds, entry 1: input should be a valid integer"),
+    ({"outcome": ""}, "outcome: string should have at least 1 character"),
+    ({"train_names": ["a", 3]}, "train_names, entry 1: input should be a valid string"),
+    ("3", "it: input should be a valid dictionary"),
+])  # fmt: skip
+def test_what_is_refused_is_named(tmp_path, content, sentence):
+    with pytest.raises(BadInputError, match=rf"subsets\.json:? {sentence}"):
+        read_subsets(written(tmp_path, content))
+
+
+@pytest.mark.parametrize(("said", "sentence"), [
+    ({"train_labels": [0]}, "target_labels is missing; classes of training images and targets go together"),
+    ({"target_labels": [0]}, "train_labels is missing"),
+    ({"class_names": ["a"]}, "class_names is of no use without"),
+    ({"train_labels": [0], "target_labels": [2], "class_names": ["a", "b"]}, "labels and class_names do not fit"),
+    ({"train_labels": ["c"], "target_labels": ["a"], "class_names": ["a", "b"]}, "labels and class_names do not fit"),
+])  # fmt: skip
+def test_labels_that_do_not_fit_together(tmp_path, said, sentence):
+    with pytest.raises(BadInputError, match=sentence):
+        Subsets(**said).labels(tmp_path / "subsets.json")
+
+
+@pytest.mark.parametrize("name", ("loss", "test loss", "Cross-entropy", "error", "RMSE", "NLL"))
+def test_of_a_loss_less_is_better(name):
+    assert not better_when_higher(name)
+
+
+@pytest.mark.parametrize("name", ("margin", "glossiness", "accuracy", "log-probability"))
+def test_of_others_more_is(name):
+    assert better_when_higher(name)
