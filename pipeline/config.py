@@ -266,7 +266,9 @@ class Config(Section):
     def _weights_are_given(self) -> Config:
         comes_with_source = SOURCES[self.source.kind].brings_weights(self.source)
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
-            raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
+            raise ValueError(
+                "fit.file must name a .npy, .npz, .pt or .safetensors file of weights or scores when fit.mode is 'load'"
+            )
         if self.source.first_rows is not None and not self.test.progressive:
             raise ValueError("source.first_rows is for test.rows 'progressive'; see source.fit_rows")
         if self.test.progressive and self.fit.mode == "load":
