@@ -1,7 +1,7 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?
 
-`fit_lasso`, `fit_lasso_prefixes` and `lasso_path` are here too; they are imported when they are first asked for, since
-they bring Numba.
+`fit_lasso`, `fit_lasso_prefixes`, `lasso_path` and `referee` are here too; they are imported when they are first asked
+for, since the first three bring Numba.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -36,11 +36,16 @@ from datamodels_inf.tau_x import tau_x_gaussian
 if TYPE_CHECKING:
     from datamodels_inf.lasso.prefixes import fit_lasso, fit_lasso_prefixes
     from datamodels_inf.lasso.solver import lasso_path
+    from datamodels_inf.refereeing.judge import Refereed, referee
 
-LATE = ("fit_lasso", "fit_lasso_prefixes", "lasso_path")
+LATE = ("fit_lasso", "fit_lasso_prefixes", "lasso_path", "Refereed", "referee")
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Refereed", "referee"):
+        from datamodels_inf.refereeing import judge
+
+        return getattr(judge, name)
     if name in LATE:
         from datamodels_inf.lasso import prefixes, solver
 
@@ -62,6 +67,7 @@ __all__ = [
     "Prior",
     "Quality",
     "RankIntervals",
+    "Refereed",
     "Shape",
     "SignedMargin",
     "SquaredResidual",
@@ -90,6 +96,7 @@ __all__ = [
     "plan",
     "prepare_targets",
     "rank_intervals",
+    "referee",
     "rows_by_method",
     "selected_confidence",
     "sufficient_gap",

@@ -154,7 +154,8 @@ def _records(path: Path) -> NDArray[Any]:
     layout = info["dtype"]
     halves = [form == "bfloat16" for form in layout["formats"]]
     formats = ["<u2" if half else form for half, form in zip(halves, layout["formats"], strict=True)]
-    records = np.memmap(path, np.dtype({**layout, "formats": formats}), "r")
+    described: Any = {**layout, "formats": formats}
+    records = np.memmap(path, np.dtype(described), "r")
     n_scores = sum(name.startswith("score_") for name in layout["names"])
     missing = sum(int(np.count_nonzero(~records[f"written_{k}"])) for k in range(n_scores))
     if missing:
