@@ -22,6 +22,7 @@ from pipeline.options import (
     common_options,
     config_options,
     methods,
+    referee_options,
     result_options,
     train_options,
     verify_options,
@@ -163,6 +164,27 @@ def verify(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options
             pipeline.say = partial(click.echo, err=True)
         for line in verify_lines(pipeline.run("verify"), as_csv):
             click.echo(line)
+
+
+@cli.command()
+@with_options(referee_options)
+def referee(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options: Any) -> None:
+    """Hold the claims of attribution methods against the held-out models: confirmed, unproven or reversed.
+
+    A positive score says that a training image helps the target. The page is REPORTS/NAME-referee/index.html.
+    """
+    from pipeline.commands.referee import QUESTION, asked_settings, csv_lines, referee_lines
+
+    asked = {name: options.pop(name) for name in QUESTION}
+    settings = asked_settings(config_name, overrides, asked)
+    pipeline = _pipeline(config_name, settings, **options)
+    pipeline.command = shlex.join(["datamodels-inf", "referee", *_config_words(config_name, settings)])
+    if as_csv and not pipeline.quiet:
+        pipeline.say = partial(click.echo, err=True)
+    page = pipeline.run("referee-page")
+    found = pipeline.finished(("download", "fit", "referee"), pipeline.command)["referee"]
+    for line in csv_lines(page) if as_csv else referee_lines(found, pipeline.config.referee.unseen):
+        click.echo(line)
 
 
 @cli.command()

@@ -14,6 +14,7 @@ from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
+from pipeline.referee_settings import Referee
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
 from pipeline.training.settings import Train
@@ -260,6 +261,7 @@ class Config(Section):
     atlas: Atlas = Atlas()
     robustness: Robustness = Robustness()
     verify: Verify = Verify()
+    referee: Referee = Referee()
     report: Report = Report()
 
     @model_validator(mode="after")

@@ -59,6 +59,13 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
+def corrections_without_prior() -> list[str]:
+    """The names of CORRECTIONS that need no prior."""
+    from datamodels_inf.refereeing.verdicts import WITHOUT_PRIOR
+
+    return list(WITHOUT_PRIOR)
+
+
 def networks() -> list[str]:
     """The names of NETWORKS."""
     from datamodels_inf.training import NETWORKS
@@ -178,3 +185,18 @@ verify_options = (
     click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
     click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
 )
+referee_options = (
+    *common_options,
+    click.option(
+        "--scores", multiple=True, metavar="[NAME=]PATH",
+        help="A file of scores (.npy, .npz, .pt, .safetensors), or lasso: the configuration's own. Repeatable.",
+    ),
+    click.option("--k", type=click.IntRange(min=1), help="Helpers and hurters of each target.  [default: 5]"),
+    click.option("--alpha", type=float, help="False discovery rate of each method's claims.  [default: 0.1]"),
+    click.option("--correction", type=OneOf(corrections_without_prior), help="[default: by]"),
+    click.option("--negate", multiple=True, metavar="NAME", help="Its positive scores mean that an image hurts."),
+    click.option("--unseen", is_flag=True, help="No tested model was used to make the scores: you answer for it."),
+    click.option("--seed", type=click.IntRange(min=0), help="Of random images and resamples.  [default: 0]"),
+    click.option("--resamples", type=click.IntRange(min=500), help="For intervals of LDS and R².  [default: 1000]"),
+    click.option("--csv", "as_csv", is_flag=True, help="All claims as CSV; lines about stages go to standard error."),
+)  # fmt: skip

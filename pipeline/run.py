@@ -130,7 +130,7 @@ class Pipeline:
 
     def _publish(self, result: Result) -> None:
         """Copy the report to <reports>/<name>, file by file and each whole; what an older report left there goes."""
-        home = self.reports / self.config.report.name
+        home = self.reports / f"{self.config.report.name}{STAGES[result.manifest['stage']].suffix}"
         home.mkdir(parents=True, exist_ok=True)
         files: dict[str, dict[str, Any]] = result.manifest["files"]
         listed = home / ".files"

@@ -25,6 +25,8 @@ from datamodels_inf.internal.checks import Floats, Ints, check_fraction, check_i
 from datamodels_inf.internal.threads import in_threads
 
 RESAMPLES = 1000
+ROWS_AT_ONCE = 64
+"""Resamples whose sums are made together."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,11 @@ def _order(values: Floats) -> tuple[Ints, NDArray[np.bool_]]:
 
 def _r2(errors: Floats, centred: Floats, counts: NDArray[np.int32]) -> Floats:
     """(resamples, T): 1 − Σe²/Σ(y − ȳ)², ȳ the mean of the resample; 0 where a resample has one outcome alone."""
-    n = len(errors)
-    weights = counts.astype(np.float64)
-    variation = weights @ centred**2 - (weights @ centred) ** 2 / n
-    unknown = variation <= 1e-12 * (centred**2).sum(axis=0)
-    return np.asarray(np.where(unknown, 0.0, 1.0 - (weights @ errors) / np.where(unknown, 1.0, variation)))
+    squares, out = centred**2, np.empty((len(counts), centred.shape[1]))
+    for start in range(0, len(counts), ROWS_AT_ONCE):
+        weights = counts[start : start + ROWS_AT_ONCE].astype(np.float64)
+        variation = weights @ squares - (weights @ centred) ** 2 / len(errors)
+        unknown = variation <= 1e-12 * squares.sum(axis=0)
+        share = (weights @ errors) / np.where(unknown, 1.0, variation)
+        out[start : start + ROWS_AT_ONCE] = np.where(unknown, 0.0, 1.0 - share)
+    return out
