@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.refereeing.verdicts import CONFIRMED, REVERSED
 from pipeline.summaries import Summary
 
@@ -128,23 +129,34 @@ class RefereeSummary(Summary):
         return "; ".join(parts)
 
 
-def headline(summary: RefereeSummary) -> str:
-    """The whole in a sentence."""
+def headline(summary: RefereeSummary, count: Callable[[int], str] = "{:,}".format) -> str:
+    """The whole in a sentence or two; `count` writes numbers."""
     best = max(summary.methods, key=lambda one: one.share(CONFIRMED))
     worst = max(summary.methods, key=lambda one: one.share(REVERSED))
 
     def counted(one: MethodFigures, verdict: str) -> str:
-        return f"{one.verdicts[verdict]:,} of {one.n_claims:,} ({one.share(verdict):.0%})"
+        return f"{count(one.verdicts[verdict])} of {count(one.n_claims)} claims ({100 * one.share(verdict):.0f} %)"
 
     if not summary.n_claims:
         return "No method claims anything, so there is nothing to decide."
     if len(summary.methods) == 1:
-        both = f"{counted(best, CONFIRMED)} are confirmed and {counted(best, REVERSED)} reversed"
-        return f"Of the claims of {best.name}, {both}."
-    text = f"{best.name} has the largest share of its claims confirmed: {counted(best, CONFIRMED)}."
-    if worst.verdicts[REVERSED]:
-        return f"{text} {worst.name} has the largest share reversed: {counted(worst, REVERSED)}."
-    return f"{text} No claim of any method is reversed."
+        both = f"{counted(best, CONFIRMED)} are confirmed and {count(best.verdicts[REVERSED])} reversed"
+        return f"Of {best.name}, {both}."
+    most = f"Confirmed most: {best.name}, {counted(best, CONFIRMED)}."
+    if not worst.verdicts[REVERSED]:
+        return f"{most} No claim of any method is reversed."
+    return f"{most} Reversed most: {worst.name}, {counted(worst, REVERSED)}."
+
+
+def promise(summary: RefereeSummary) -> str:
+    """What the correction controls, in a sentence."""
+    rule = CORRECTIONS[summary.correction]
+    share = f"{100 * summary.alpha:.4g} %"
+    if rule.controls == "FWER":
+        text = f"the chance that any is wrong is at most {share}"
+    else:
+        text = f"at most {share} are expected to be wrong"
+    return f"Of what is confirmed or reversed, {text}, for each method ({rule.title}, {rule.dependence})."
 
 
 def write_columns(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:

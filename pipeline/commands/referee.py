@@ -10,7 +10,7 @@ from datamodels_inf.refereeing.verdicts import CONFIRMED, REVERSED, UNPROVEN
 from pipeline.commands.aligned import aligned
 from pipeline.config import literal, load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import LEAK, REMEDY, UNSEEN, RefereeSummary, headline
+from pipeline.refereed import LEAK, REMEDY, UNSEEN, RefereeSummary, headline, promise
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
 
@@ -38,6 +38,7 @@ def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
     """The headline, a row for each method, and what is to be known of it."""
     summary = read_summary(result, RefereeSummary)
     yield headline(summary)
+    yield promise(summary)
     rows = [
         [one.name, f"{one.n_claims:,}", *(f"{one.verdicts[name]:,}" for name in (CONFIRMED, UNPROVEN, REVERSED)),
          one.lds.text(), one.r2.text()]
@@ -47,8 +48,8 @@ def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
     for one in summary.decided:
         if one.first_right or one.second_right:
             yield (
-                f"Where {one.first} and {one.second} disagree and the models decide: {one.first} is right "
-                f"{one.first_right:,} times, {one.second} {one.second_right:,} times."
+                f"Where {one.first} and {one.second} disagree and the models decide, {one.first} is right on "
+                f"{one.first_right:,} and {one.second} on {one.second_right:,}."
             )
     for warning in (*(f"Warning: {text}." for text in summary.warnings), UNSEEN if unseen else f"{LEAK} {REMEDY}"):
         yield from textwrap.wrap(warning, WIDTH, break_on_hyphens=False)

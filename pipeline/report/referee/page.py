@@ -6,13 +6,13 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.refereed import headline
+from pipeline.refereed import headline, promise
 from pipeline.report.html import FILTERS
 from pipeline.report.referee.cards import cards_of
 from pipeline.report.referee.content import RefereeContent
 from pipeline.report.referee.stacked_bars import stacked_bars
 from pipeline.report.referee.tables import write_tables
+from pipeline.text.numbers import thousands
 
 FILES = (
     ("methods.csv", "the table"),
@@ -43,8 +43,8 @@ def page_html(content: RefereeContent) -> str:
     return environment.get_template("referee.html.j2").render(
         content=content,
         summary=summary,
-        headline=headline(summary),
-        correction=CORRECTIONS[summary.correction],
+        headline=headline(summary, thousands),
+        promise=promise(summary),
         figure=stacked_bars(summary.methods),
         cards=cards_of(content),
         files=FILES,

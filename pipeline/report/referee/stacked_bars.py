@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.refereed import MethodFigures
 from pipeline.report.drawing.svg import at
+from pipeline.text.numbers import thousands
 
-WIDTH, LEFT, ROW, BAR, TOP = 720.0, 150.0, 40.0, 24.0, 6.0
+WIDTH, LEFT, ROW, BAR, TOP = 960.0, 150.0, 40.0, 24.0, 6.0
 NARROWEST = 44.0
 """A part that is narrower has no room for its number."""
 
@@ -63,7 +64,7 @@ def _bar(k: int, method: MethodFigures) -> Bar:
     for name in VERDICTS:
         width = (WIDTH - LEFT) * method.share(name)
         if width > 0.0:
-            count = f"{method.verdicts[name]:,}" if width >= NARROWEST else ""
+            count = thousands(method.verdicts[name]) if width >= NARROWEST else ""
             parts.append(Part(name, at(x), at(width), at(x + width / 2.0), count))
         x += width
     return Bar(method.name, at(y), at(y + BAR / 2.0 + 5.0), tuple(parts))
