@@ -14,7 +14,7 @@ from datamodels_inf.kernels.compiled import kernel
 
 
 @kernel()
-def _centred_ranks(counts: NDArray[np.int32], order: Ints, last: NDArray[np.bool_], middle: float, out: Floats) -> None:
+def _centred_ranks(counts: NDArray[np.int16], order: Ints, last: NDArray[np.bool_], middle: float, out: Floats) -> None:
     """Mean ranks less `middle`, by model; `last` says which place of `order` is the last of its group."""
     before, start, taken = 0, 0, 0
     for place in range(len(order)):
@@ -28,7 +28,7 @@ def _centred_ranks(counts: NDArray[np.int32], order: Ints, last: NDArray[np.bool
 
 @kernel()
 def resampled_spearman(
-    counts: NDArray[np.int32],
+    counts: NDArray[np.int16],
     order_x: Ints,
     last_x: NDArray[np.bool_],
     order_y: Ints,

@@ -73,19 +73,19 @@ def _interval(values: Floats, sums: Floats, confidence: float) -> Interval:
     return Interval(float(values.mean()), float(low), float(high))
 
 
-def draw_resamples(n: int, count: int = RESAMPLES, *, seed: int = 0) -> NDArray[np.int32]:
+def draw_resamples(n: int, count: int = RESAMPLES, *, seed: int = 0) -> NDArray[np.int16]:
     """(count, n): how often each of n models is taken, in draws of n with replacement."""
     check_integer("n", n, 2)
     check_integer("count", count, 1)
     rng = np.random.default_rng([seed, n])
-    counts = np.empty((count, n), np.int32)
+    counts = np.empty((count, n), np.int16)
     for row in counts:
         row[:] = np.bincount(rng.integers(0, n, n), minlength=n)
     return counts
 
 
 def predictions(
-    sums: Floats, outcomes: Floats, scale: Floats, bias: Floats, counts: NDArray[np.int32], *,
+    sums: Floats, outcomes: Floats, scale: Floats, bias: Floats, counts: NDArray[np.int16], *,
     higher_is_better: bool = True, threads: int = 1,
 ) -> Predictions:  # fmt: skip
     """LDS and R² of one method: `sums` = masks @ scores and `outcomes`, both (n, T), and a, b of each target.
@@ -96,7 +96,7 @@ def predictions(
     x, y = sums[:, varies], outcomes[:, varies].astype(np.float64)
     sign = 1.0 if higher_is_better else -1.0
     lds, resampled = np.zeros(x.shape[1]), np.zeros((x.shape[1], len(counts)))
-    everyone = np.ones((1, len(x)), np.int32)
+    everyone = np.ones((1, len(x)), np.int16)
 
     def of_target(t: int) -> None:
         if np.ptp(x[:, t]) > 0.0:
@@ -111,7 +111,7 @@ def predictions(
     )
 
 
-def _spearman(x: Floats, y: Floats, counts: NDArray[np.int32]) -> Floats:
+def _spearman(x: Floats, y: Floats, counts: NDArray[np.int16]) -> Floats:
     """(resamples,)."""
     from datamodels_inf.kernels.resampled_ranks import resampled_spearman  # Brings Numba.
 
@@ -126,7 +126,7 @@ def _order(values: Floats) -> tuple[Ints, NDArray[np.bool_]]:
     return order, np.append(np.diff(values[order]) != 0.0, True)
 
 
-def _r2(errors: Floats, centred: Floats, counts: NDArray[np.int32]) -> Floats:
+def _r2(errors: Floats, centred: Floats, counts: NDArray[np.int16]) -> Floats:
     """(resamples, T): 1 − Σe²/Σ(y − ȳ)², ȳ the mean of the resample; 0 where a resample has one outcome alone."""
     squares, out = centred**2, np.empty((len(counts), centred.shape[1]))
     for start in range(0, len(counts), ROWS_AT_ONCE):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,14 @@ from pipeline.stages.referee.methods import Scored
 from pipeline.stages.test.premise import Testable
 from pipeline.store.unfinished_steps import read_step, save_step
 
-Part = Mapping[str, NDArray[Any]]
+Part: TypeAlias = Mapping[str, NDArray[Any]]
+Advance: TypeAlias = Callable[[float], object]
 
 PART_BYTES = 256 * 2**20
 """Of the scores and predictions of a part."""
 PER_TARGET = ("pairs", "effect", "low", "high", "pvalue", "direction", "n_informative", "claim", "kind", "rank", "gap")
+TESTING = 0.2
+"""The share of the time that tests take, for the progress bar; resampling takes the rest."""
 MOST_RANKED = 4 * 10**10
 """Resamples × models × targets: with more, LDS and R² are of fewer targets, evenly chosen."""
 
@@ -48,10 +51,11 @@ class TargetParts:
                 path = run.unfinished / f"targets-{places.start:06d}.npz"
                 part = read_step(path, run.say)
                 if part is None:
-                    part = self._part(places)
+                    part = self._part(places, advance)
                     save_step(path, part)
+                else:
+                    advance(places.stop - places.start)
                 parts.append(part)
-                advance(places.stop - places.start)
         return parts
 
     @property
@@ -75,11 +79,11 @@ class TargetParts:
         for start in range(0, self.n_targets, step):
             yield slice(start, min(start + step, self.n_targets))
 
-    def _part(self, places: slice) -> Part:
+    def _part(self, places: slice, advance: Advance) -> Part:
         scores = [method.of(places) for method in self.methods]
-        return {**self._tested(places, scores), **self._compared(places, scores)}
+        return {**self._tested(places, scores, advance), **self._compared(places, scores, advance)}
 
-    def _tested(self, places: slice, scores: Sequence[Floats]) -> Part:
+    def _tested(self, places: slice, scores: Sequence[Floats], advance: Advance) -> Part:
         """The claims on each target with their contrasts; a p-value is NaN where no test can be made."""
         run, settings = self.run, self.run.config.referee
         targets = run.fitted.targets[places]
@@ -88,6 +92,7 @@ class TargetParts:
             number = int(targets[k])
             asked = claims_on([one[:, k] for one in scores], k=settings.k, seed=settings.seed, target=number)
             silent += asked.silent
+            advance(TESTING)
             pairs = asked.pairs[:, :, None]
             if not len(pairs):
                 continue
@@ -103,7 +108,7 @@ class TargetParts:
         columns = dict(zip(PER_TARGET, map(np.concatenate, zip(*rows, strict=True)), strict=True))
         return {"target": np.concatenate(numbers), **columns, "silent": silent}
 
-    def _compared(self, places: slice, scores: Sequence[Floats]) -> Part:
+    def _compared(self, places: slice, scores: Sequence[Floats], advance: Advance) -> Part:
         """LDS and R² of each method, calibrated on rows that are not tested."""
         run = self.run
         targets, some = run.fitted.targets[places], self.predicted[places]
@@ -120,6 +125,7 @@ class TargetParts:
                 predictions(sums, outcomes, fit.scale[some], fit.bias[some], self._counts, higher_is_better=better,
                             threads=run.n_threads)
             )  # fmt: skip
+            advance((1.0 - TESTING) * len(targets) / len(scores))
         return {
             "correlation": np.stack(correlation),
             "constant": np.stack(constant),
@@ -127,7 +133,7 @@ class TargetParts:
         }
 
     @cached_property
-    def _counts(self) -> NDArray[np.int32]:
+    def _counts(self) -> NDArray[np.int16]:
         settings = self.run.config.referee
         return draw_resamples(self.run.data.held_out_masks.n_models, settings.resamples, seed=settings.seed)
 
