@@ -3,11 +3,12 @@ scores are, as long as they have not seen the tested models; and with scores tha
 
 import numpy as np
 import pytest
+from long_runs import times
 
 from datamodels_inf import referee
 from datamodels_inf.training.train import draw_masks
 
-D, T, N, REPEATS, ALPHA = 30, 2, 120, 300, 0.2
+D, T, N, REPEATS, ALPHA = 30, 2, 120, times(300, 1000), 0.2
 SURPLUS = 3.0 * np.sqrt(ALPHA * (1 - ALPHA) / REPEATS)
 """Three standard errors of a share at the level."""
 
