@@ -167,6 +167,7 @@ def ekfac_scores(digits: Digits, model: nn.Module, folder: Path) -> Path:
             return -margin(model(batch[0]), batch[1]).sum()
 
     shutil.rmtree(folder, ignore_errors=True)
+    torch.manual_seed(SEED)  # The factors are those of labels that the model draws.
     task = Margins()
     analyzer = Analyzer("digits", prepare_model(model, task), task, cpu=True, output_dir=str(folder), disable_tqdm=True)
     analyzer.fit_all_factors("ekfac", digits.train, factor_args=FactorArguments("ekfac"))

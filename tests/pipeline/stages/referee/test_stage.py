@@ -164,3 +164,26 @@ def test_masks_that_break_the_premise_stop_it(source, tmp_path):
     np.save(folder / "data" / "train_masks_50pct.npy", masks)
     with pytest.raises(BadInputError, match="not independent and exchangeable"):
         pipeline(folder, tmp_path / "s", methods=("good.npy",)).run("referee")
+
+
+def test_pairs_that_stratified_masks_do_not_allow_are_not_tested(source, tmp_path):
+    """Every mask holds half of the cats and half of the dogs: only pairs within a class are exchangeable."""
+    folder = tmp_path / "cifar"
+    shutil.copytree(source, folder)
+    rng = np.random.default_rng(8)
+    masks = np.zeros((ROWS, 24), bool)
+    for row in masks:
+        for first in (0, 1):
+            row[rng.choice(12, 6, replace=False) * 2 + first] = True
+    weight = np.load(folder / "good.npy")
+    np.save(folder / "data" / "train_masks_50pct.npy", masks)
+    margins = masks @ weight + 0.5 * rng.standard_normal((ROWS, TARGETS))
+    np.save(folder / "data" / "test_margins_50pct.npy", margins.astype(np.float16))
+    result = pipeline(folder, tmp_path / "s", methods=("good.npy",)).run("referee")
+    (good,) = read_summary(result, RefereeSummary).methods
+    pairs = read_columns(result.folder / PAIRS)
+    across = (pairs["i"] + pairs["j"]) % 2 == 1
+    assert 0 < across.sum() < len(across)
+    np.testing.assert_array_equal(np.isnan(pairs["pvalue"]), across)
+    assert good.verdicts["untested"] == across.sum()
+    assert good.verdicts["confirmed"] > 0.6 * (~across).sum()
