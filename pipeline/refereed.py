@@ -129,6 +129,16 @@ class RefereeSummary(Summary):
         return "; ".join(parts)
 
 
+class RefereePageSummary(Summary):
+    """What the page says first."""
+
+    headline: str
+
+    def describe(self) -> str:
+        """The same."""
+        return self.headline
+
+
 def headline(summary: RefereeSummary, count: Callable[[int], str] = "{:,}".format) -> str:
     """The whole in a sentence or two; `count` writes numbers."""
     best = max(summary.methods, key=lambda one: one.share(CONFIRMED))

@@ -6,24 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.config import Config
-from pipeline.refereed import CONTRADICTIONS, PAIRS, RefereeSummary, headline, read_columns
+from pipeline.refereed import CONTRADICTIONS, PAIRS, RefereePageSummary, RefereeSummary, headline, read_columns
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.referee.stage import wanted
 from pipeline.store.cache import Result
-from pipeline.summaries import Summary, read_summary
+from pipeline.summaries import read_summary
 
 VERSION = 1
 NAME = "referee-page"
-
-
-class RefereePageSummary(Summary):
-    """What the page says first."""
-
-    headline: str
-
-    def describe(self) -> str:
-        """The same."""
-        return self.headline
 
 
 def left_out(config: Config) -> dict[str, str]:
