@@ -25,6 +25,8 @@ REMEDY = (
     "Make the scores from models that are not tested (source.held_out_rows says how many of the last rows are), and say"
     " so with --unseen."
 )
+OWN = "the datamodel of this configuration"
+APART = "The datamodel of this configuration was fitted on models that are not tested."
 UNSEEN = "The user says that no tested model was used to make the scores; the referee cannot check it."
 
 
@@ -156,6 +158,13 @@ def headline(summary: RefereeSummary, count: Callable[[int], str] = "{:,}".forma
     if not worst.verdicts[REVERSED]:
         return f"{most} No claim of any method is reversed."
     return f"{most} Reversed most: {worst.name}, {counted(worst, REVERSED)}."
+
+
+def leak_words(summary: RefereeSummary, unseen: bool) -> str:
+    """What is to be said about tested models that the scores may have seen; of a datamodel made here, that is known."""
+    if all(method.source == OWN for method in summary.methods):
+        return APART
+    return UNSEEN if unseen else f"{LEAK} {REMEDY}"
 
 
 def promise(summary: RefereeSummary) -> str:

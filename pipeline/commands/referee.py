@@ -10,7 +10,7 @@ from datamodels_inf.refereeing.verdicts import CONFIRMED, REVERSED, UNPROVEN
 from pipeline.commands.aligned import aligned
 from pipeline.config import literal, load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import LEAK, REMEDY, UNSEEN, RefereeSummary, headline, promise
+from pipeline.refereed import RefereeSummary, headline, leak_words, promise
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
 
@@ -51,7 +51,7 @@ def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
                 f"Where {one.first} and {one.second} disagree and the models decide, {one.first} is right on "
                 f"{one.first_right:,} and {one.second} on {one.second_right:,}."
             )
-    for warning in (*(f"Warning: {text}." for text in summary.warnings), UNSEEN if unseen else f"{LEAK} {REMEDY}"):
+    for warning in (*(f"Warning: {text}." for text in summary.warnings), leak_words(summary, unseen)):
         yield from textwrap.wrap(warning, WIDTH, break_on_hyphens=False)
 
 

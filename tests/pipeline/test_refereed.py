@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from pipeline.refereed import (
+    OWN,
     Decided,
     Figure,
     MethodFigures,
     RefereeSummary,
     headline,
+    leak_words,
     promise,
     read_columns,
     write_columns,
@@ -63,6 +65,15 @@ def test_a_negative_correlation_is_a_warning_that_says_what_to_do():
     assert not method("b", 1, 1, 1, correlation=None).warning
     whole = summary(turned, method("b", 1, 1, 1), spoiled="pairs drift")
     assert whole.warnings == [turned.warning, "the masks do not keep the premise of the tests: pairs drift"]
+
+
+def test_a_leak_is_warned_of_unless_it_cannot_be_or_the_user_answers_for_it():
+    files = summary(method("a", 1, 1, 1), method("b", 1, 1, 1).model_copy(update={"source": OWN}))
+    assert "p-values are not valid" in leak_words(files, False)
+    assert "--unseen" in leak_words(files, False)
+    assert leak_words(files, True).startswith("The user says")
+    own = summary(files.methods[1])
+    assert leak_words(own, False) == "The datamodel of this configuration was fitted on models that are not tested."
 
 
 def test_figures_as_text():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-from pipeline.refereed import LEAK, REMEDY, UNSEEN, RefereeSummary
+from pipeline.refereed import LEAK, RefereeSummary, leak_words
 from pipeline.report.content import Images
 
 Columns = Mapping[str, NDArray[Any]]
@@ -42,7 +42,12 @@ class RefereeContent:
     @property
     def leak(self) -> str:
         """What is to be said about models that the scores may have seen."""
-        return UNSEEN if self.unseen else f"{LEAK} {REMEDY}"
+        return leak_words(self.summary, self.unseen)
+
+    @property
+    def may_leak(self) -> bool:
+        """Whether that is a warning."""
+        return self.leak.startswith(LEAK)
 
 
 @dataclass(frozen=True)

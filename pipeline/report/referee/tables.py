@@ -67,7 +67,11 @@ def _json(content: RefereeContent) -> dict[str, Any]:
         "format": FORMAT,
         "title": content.title,
         "headline": headline(summary),
-        "scores_have_seen_tested_models": "no, says the user" if content.unseen else "not known",
+        "scores_have_seen_tested_models": "not known"
+        if content.may_leak
+        else "no, says the user"
+        if content.unseen
+        else "no",
         "leak": content.leak,
         "warnings": summary.warnings,
         **summary.as_json(),

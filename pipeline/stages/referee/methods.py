@@ -13,11 +13,11 @@ from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.referee_settings import LASSO
+from pipeline.refereed import OWN
 from pipeline.score_files import read_scores, score_content
 from pipeline.stages.inputs import Data, Fitted
 
 KEY = "referee.scores"
-OWN = "the datamodel of this configuration"
 
 
 @dataclass(frozen=True, eq=False)

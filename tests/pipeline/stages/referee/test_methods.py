@@ -5,8 +5,9 @@ import pytest
 from small_refereed import TARGETS, pipeline
 
 from pipeline.errors import BadInputError
+from pipeline.refereed import OWN
 from pipeline.stages.inputs import Data, Fitted
-from pipeline.stages.referee.methods import OWN, contents, scored_methods
+from pipeline.stages.referee.methods import contents, scored_methods
 
 
 def scored(source, store, *more, said=None, **options):
