@@ -147,7 +147,7 @@ def headline(summary: RefereeSummary, count: Callable[[int], str] = "{:,}".forma
     worst = max(summary.methods, key=lambda one: one.share(REVERSED))
 
     def counted(one: MethodFigures, verdict: str) -> str:
-        return f"{count(one.verdicts[verdict])} of {count(one.n_claims)} claims ({100 * one.share(verdict):.0f} %)"
+        return f"{count(one.verdicts[verdict])} of {count(one.n_claims)} claims ({100 * one.share(verdict):.3g} %)"
 
     if not summary.n_claims:
         return "No method claims anything, so there is nothing to decide."

@@ -44,6 +44,7 @@ def test_the_headline_names_the_best_and_the_worst():
 def test_the_headline_of_one_method_of_none_reversed_and_of_no_claim():
     assert headline(summary(method("a", 1, 2, 1))) == "Of a, 1 of 4 claims (25 %) are confirmed and 1 reversed."
     assert headline(summary(method("a", 1, 1, 0), method("b", 0, 2, 0))).endswith("No claim of any method is reversed.")
+    assert "2,995 of 2,997 claims (99.9 %)" in headline(summary(method("a", 2995, 2, 0)))
     assert headline(summary(method("a", 0, 0, 0))) == "No method claims anything, so there is nothing to decide."
 
 
