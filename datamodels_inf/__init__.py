@@ -1,7 +1,7 @@
 """Closeness-of-influence tests for datamodels: is training image i more influential than training image j?
 
 `fit_lasso`, `fit_lasso_prefixes` and `lasso_path` are here too; they are imported when they are first asked for, since
-they bring Numba; `analyse` and what it gives, `Analysis`, too.
+they bring Numba; `analyse` and what it gives, `Analysis`, and `referee` and `Refereed`, too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     from datamodels_inf.analysis.run import analyse
     from datamodels_inf.lasso.prefixes import fit_lasso, fit_lasso_prefixes
     from datamodels_inf.lasso.solver import lasso_path
+    from datamodels_inf.refereeing.judge import Refereed, referee
 
 LATE = {
     "Analysis": "datamodels_inf.analysis.result",
+    "Refereed": "datamodels_inf.refereeing.judge",
     "analyse": "datamodels_inf.analysis.run",
     "fit_lasso": "datamodels_inf.lasso.prefixes",
     "fit_lasso_prefixes": "datamodels_inf.lasso.prefixes",
     "lasso_path": "datamodels_inf.lasso.solver",
+    "referee": "datamodels_inf.refereeing.judge",
 }
 """What is imported when it is first asked for, and where it is."""
 
@@ -72,6 +75,7 @@ __all__ = [
     "Prior",
     "Quality",
     "RankIntervals",
+    "Refereed",
     "Shape",
     "SignedMargin",
     "SquaredResidual",
@@ -101,6 +105,7 @@ __all__ = [
     "plan",
     "prepare_targets",
     "rank_intervals",
+    "referee",
     "rows_by_method",
     "selected_confidence",
     "sufficient_gap",

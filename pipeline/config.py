@@ -14,6 +14,7 @@ from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
+from pipeline.referee_settings import Referee
 from pipeline.report_name import about_other_data, changes, name_of_file, variation
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
@@ -262,13 +263,16 @@ class Config(Section):
     atlas: Atlas = Atlas()
     robustness: Robustness = Robustness()
     verify: Verify = Verify()
+    referee: Referee = Referee()
     report: Report = Report()
 
     @model_validator(mode="after")
     def _weights_are_given(self) -> Config:
         comes_with_source = SOURCES[self.source.kind].brings_weights(self.source)
         if self.fit.mode == "load" and self.fit.file is None and not comes_with_source:
-            raise ValueError("fit.file must name a .pt, .npz or .npy file of weights or scores when fit.mode is 'load'")
+            raise ValueError(
+                "fit.file must name a .npy, .npz, .pt or .safetensors file of weights or scores when fit.mode is 'load'"
+            )
         if self.source.first_rows is not None and not self.test.progressive:
             raise ValueError("source.first_rows is for test.rows 'progressive'; see source.fit_rows")
         if self.test.progressive and self.fit.mode == "load":

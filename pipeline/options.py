@@ -66,6 +66,13 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
+def corrections_without_prior() -> list[str]:
+    """The names of CORRECTIONS that need no prior."""
+    from datamodels_inf.refereeing.verdicts import WITHOUT_PRIOR
+
+    return list(WITHOUT_PRIOR)
+
+
 def networks() -> list[str]:
     """The names of NETWORKS."""
     from datamodels_inf.training import NETWORKS

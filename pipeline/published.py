@@ -16,13 +16,16 @@ from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
 
+TOLD = ("report.json", "referee.json")
+"""What says how a page was made; that of the referee only by which command."""
 
-def publish(result: Result, home: Path, config: Config) -> Iterator[str]:
+
+def publish(result: Result, home: Path, config: Config, command: str) -> Iterator[str]:
     """Copy a report to `home`, file by file and each whole, and yield lines to say.
 
     What an older report left there goes, and where it was one of another configuration, a line says of which.
     """
-    replaced = "" if holds(home, result) else _replaced(home, config)
+    replaced = "" if holds(home, result) else _replaced(home, config, command)
     if replaced:
         yield replaced
     home.mkdir(parents=True, exist_ok=True)
@@ -50,28 +53,35 @@ def holds(home: Path, result: Result) -> bool:
     return sizes and all(file_digest(home / name) == entry["sha256"] for name, entry in files.items())
 
 
-def unpublished(home: Path, result: Result, config: Config) -> str:
+def unpublished(home: Path, result: Result, config: Config, command: str) -> str:
     """Of a report that is in the store: why `run` copies it to `home` all the same; nothing if it is there."""
     if holds(home, result):
         return ""
-    if _replaced(home, config):
+    if _replaced(home, config, command):
         return f"{home} holds another one; run publishes it again"
     there = (home / "index.html").is_file()
     return f"{home} holds {'an older one' if there else 'none'}; run publishes it{' again' if there else ''}"
 
 
-def _replaced(home: Path, config: Config) -> str:
+def _replaced(home: Path, config: Config, command: str) -> str:
     """A sentence, if the report at `home` is not one of this configuration."""
     if not (home / "index.html").is_file():
         return ""
     try:
-        told = json.loads((home / "report.json").read_text(encoding="utf-8"))
-        made_by = Config.model_validate(tomllib.loads(told["configuration"]))
-        command = str(told["provenance"].get("Command", ""))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
+        file = next(home / name for name in TOLD if (home / name).is_file())
+        told = json.loads(file.read_text(encoding="utf-8"))
+        made_by = str(told["provenance"].get("Command", ""))
+        same = made_by == command if file.name == "referee.json" else _is_of(told["configuration"], config)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError, StopIteration):
         return f"replaces an older report in {home}"
-    if not changes(made_by.model_dump(mode="json"), config.model_dump(mode="json")):
+    if same:
         return ""
     return (
-        f"replaces the report of: {command}" if command else f"replaces the report of another configuration in {home}"
+        f"replaces the report of: {made_by}" if made_by else f"replaces the report of another configuration in {home}"
     )
+
+
+def _is_of(configuration: str, config: Config) -> bool:
+    """Whether a printed configuration makes the same report."""
+    made_by = Config.model_validate(tomllib.loads(configuration))
+    return not changes(made_by.model_dump(mode="json"), config.model_dump(mode="json"))

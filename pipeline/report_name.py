@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Section → key → value, as JSON."""
 
-ASIDE = ("train", "robustness", "verify", "report")
+ASIDE = ("train", "robustness", "verify", "referee", "report")
 """Sections that make no other report of a configuration: how its set was made, what is held against its findings, and
 how it is shown."""
 

@@ -79,7 +79,8 @@ class Pipeline:
                 if name == last:
                     break
             if STAGES[last].published:
-                for line in (*self._advice(results), *publish(results[last], self.home, self.config)):
+                home = self.reports / f"{self.config.report.name}{STAGES[last].suffix}"
+                for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                     self.say(f"{'':<9} {line}")
         return results[last]
 

@@ -12,9 +12,8 @@ from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.commands.survey import Looked, survey_lines
 from pipeline.config import Config
-from pipeline.errors import BadInputError
+from pipeline.score_files.scores import read_scores
 from pipeline.sources import SOURCES
-from pipeline.stages.fit.loaded_weights import read_weights
 from pipeline.stages.fit.stage import targets_to_fit
 from pipeline.stages.inputs import Fitted
 from pipeline.stages.test.designs import atlas_targets, draw_design
@@ -89,9 +88,4 @@ def _check_weights(looked: Looked) -> None:
     fit = looked.config.fit
     if fit.mode != "load" or fit.file is None:
         return
-    wanted = looked.n_train, looked.n_targets
-    shape = read_weights(fit.file)["weight"].shape
-    if sorted(shape) != sorted(wanted):
-        raise BadInputError(
-            f"fit.file {fit.file} holds {shape}, but there are {wanted[0]} training images and {wanted[1]} targets."
-        )
+    read_scores(fit.file, looked.n_train, looked.n_targets)

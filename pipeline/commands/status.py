@@ -66,7 +66,7 @@ class _Outlook:
             return f"; stays if {' and '.join(remade)} {'is' if len(remade) == 1 else 'are'} made again as before"
         if not STAGES[name].published:
             return ""
-        elsewhere = unpublished(self.pipeline.home, found, self.pipeline.config)
+        elsewhere = unpublished(self.pipeline.home, found, self.pipeline.config, self.pipeline.command)
         return f"; but {elsewhere}" if elsewhere else f"; in {self.pipeline.home}"
 
 

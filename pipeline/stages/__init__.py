@@ -11,6 +11,8 @@ from pipeline.stages.fresh import agreement
 from pipeline.stages.fresh import stage as fresh_stage
 from pipeline.stages.prior import evidence
 from pipeline.stages.prior import stage as prior_stage
+from pipeline.stages.referee import page as referee_page
+from pipeline.stages.referee import stage as referee_stage
 from pipeline.stages.robustness import features
 from pipeline.stages.robustness import stage as robustness_stage
 from pipeline.stages.test import stage as test_stage
@@ -33,6 +35,8 @@ STAGES: dict[str, Stage[Any]] = {
         verify_stage.STAGE,
         fresh_stage.STAGE,
         agreement.STAGE,
+        referee_stage.STAGE,
+        referee_page.STAGE,
         report.STAGE,
     )
 }

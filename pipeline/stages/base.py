@@ -74,8 +74,9 @@ class Stage(Generic[S]):
     of what it says of its result. run: fills a folder and says it. left_out: which settings do not enter its key, as
     "section" (the stage reads none of it) or "section.name", each with the reason. instead: what enters in their place,
     such as the content of a file for its path. wanted: whether a configuration has this stage at all. published: its
-    files are copied to where the user looks for reports. stale: why a result, though intact, is made again, given the
-    store's folder; nothing if it is not. unread: files of its inputs that it does not read, and that may come later.
+    files are copied to where the user looks for reports, into the folder of the report's name and `suffix`. stale: why
+    a result, though intact, is made again, given the store's folder; nothing if it is not. unread: files of its inputs
+    that it does not read, and that may come later.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Stage(Generic[S]):
     instead: Callable[[Config], dict[str, Any]] = _nothing
     wanted: Callable[[Config], bool] = _always
     published: bool = False
+    suffix: str = ""
     stale: Callable[[Result, Path], str] = _never
     unread: tuple[str, ...] = ()
 
@@ -108,6 +110,7 @@ PICTURES = ("images.npz",)
 APART = {
     "train": "a set is known by its content, however it was made",
     "verify": "only the stages that train fresh models read it, and they add what they read",
+    "referee": "only the referee's stages read it, and they add what they read",
 }
 """Sections that do not enter keys by themselves, each with the reason."""
 

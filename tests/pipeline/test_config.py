@@ -51,7 +51,7 @@ def test_overrides_are_toml_values_or_strings():
 
 @pytest.mark.parametrize(("override", "parts"), [
     ("test.alfa=0.1", ["test.alfa is not a setting", "alpha", "design"]),
-    ("tests.alpha=0.1", ["tests is not a setting", "train, source, fit, test, atlas, robustness, verify, report"]),
+    ("tests.alpha=0.1", ["tests is not a setting", "atlas, robustness, verify, referee, report"]),
     ("test.alpha=2", ["test.alpha = 2", "less than 1"]),
     ("test.alpha=often", ["test.alpha = 'often'", "valid number"]),
     ("test.method=magic", ["test.method.0 = 'magic'", listed(METHODS)]),

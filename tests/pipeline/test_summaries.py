@@ -11,6 +11,7 @@ from datamodels_inf import check_exchangeable
 from datamodels_inf.replication import Replication
 from pipeline.errors import BadInputError
 from pipeline.fresh_summaries import FreshAgreementSummary, FreshSummary, HeldFamily
+from pipeline.refereed import Decided, Figure, MethodFigures, RefereePageSummary, RefereeSummary
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.summaries import (
@@ -59,6 +60,11 @@ CASES = (
         agreement={"random": AgreementSummary(n=0, same_sign=None, effects=None, pvalues=None)},
     ),
 )  # fmt: skip
+REFEREED = MethodFigures(
+    name="a", source="a.npy", n_claims=3, n_silent=0, verdicts={"confirmed": 2, "reversed": 1}, kinds={},
+    lds=Figure(value=1 / 3, low=None, high=0.5), r2=Figure(value=None, low=None, high=None), fit_correlation=None,
+    negated=True, notes=("turned",),
+)  # fmt: skip
 SUMMARIES = {
     "download": DownloadSummary(
         n_models=300, n_train=24, n_targets=8, masks_file="../../a/array.npy", margins_file="margins.npy", fit=(0, 0),
@@ -96,6 +102,12 @@ SUMMARIES = {
     "agreement": FreshAgreementSummary(
         n_models=10_000, n_splits=20, methods={"paired": HELD}, atlas=HeldFamily(**vars(HELD) | {"findings": None})
     ),
+    "referee": RefereeSummary(
+        methods=(REFEREED,), decided=(Decided(first="a", second="b", first_right=1, second_right=0),),
+        n_contradictions=1, n_models=100, n_fit=50, n_train=20, n_targets=4, n_predicted=4, n_blocks=1, k=5, alpha=0.1,
+        correction="by", seed=0, resamples=500, outcome="loss", higher_is_better=False, spoiled="drift",
+    ),
+    "referee-page": RefereePageSummary(headline="Of a, 2 of 3 claims (67 %) are confirmed and 1 reversed."),
     "report": ReportSummary(n_tests=2000, n_findings={"swap": 0, "paired": 39}),
 }  # fmt: skip
 WORDS = {
@@ -111,6 +123,8 @@ WORDS = {
     "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
     "fresh": "10,000 fresh models, 120 targets",
     "agreement": "paired 88.9% same sign, atlas no finding",
+    "referee": "a 2 confirmed and 1 reversed of 3",
+    "referee-page": "Of a, 2 of 3 claims (67 %) are confirmed and 1 reversed.",
     "report": "0 findings by swap, 39 findings by paired",
 }
 

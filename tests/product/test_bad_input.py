@@ -53,7 +53,7 @@ BAD = {
     "unknown class": ((), ("--set", "test.target_class=yak"), "there are cat, dog"),
     "no such target": ((), ("--set", "fit.targets=[99]"), "fit.targets must be different numbers from 0 to 7"),
     "images of the embedded set": ((), ("--set", "source.kind=embedded"), "is not for source.kind 'embedded'"),
-    "bad lam": ((lam_of_other_length,), LOAD, "must hold lam of shape (8,)"),
+    "bad lam": ((lam_of_other_length,), LOAD, "bias (8,), lam (9,)"),
     "target of other class": ((), ("--set", "fit.targets=[0]"), "no fitted target is of test.target_class 'dog'"),
     "too many repeats": ((), ("--set", "test.repeats=5000"), "`repeats` must be at most"),
     "validation too long": ((), ("--set", "fit.validation_rows=200"), "`validation_rows` must lie between"),

@@ -17,6 +17,7 @@ from pipeline.commands.definitions.import_folder import import_folder
 from pipeline.commands.definitions.influence import influence
 from pipeline.commands.definitions.init import init
 from pipeline.commands.definitions.plan import plan
+from pipeline.commands.definitions.referee import referee
 from pipeline.commands.definitions.report import report
 from pipeline.commands.definitions.robustness import robustness
 from pipeline.commands.definitions.simulate import simulate
@@ -37,6 +38,7 @@ COMMANDS: dict[str, click.Command] = {
     "influence": influence,
     "robustness": robustness,
     "verify": verify,
+    "referee": referee,
     "plan": plan,
     "init": init,
     "check": check,

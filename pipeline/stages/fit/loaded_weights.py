@@ -5,9 +5,8 @@ The test is valid for weights from anywhere but the held-out rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from datamodels_inf.datamodel import Datamodel, detect_coding
 from datamodels_inf.methods import METHODS
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.score_files import read_scores
 from pipeline.stages.inputs import Data
 from pipeline.summaries import CalibrationSummary, FitOrigin
 
@@ -25,7 +25,6 @@ CODING_ROWS = 10_000
 CODING_TARGETS = 200
 TARGETS_AT_ONCE = 128
 """Whose margins on the fit rows are in memory together."""
-NAMES = ("weight", "bias", "lam")
 
 
 def load_datamodel(
@@ -35,12 +34,12 @@ def load_datamodel(
     path = config.fit.file or data.weights_file
     if path is None:
         raise BadInputError('fit.mode is "load" but the source has no weights; name a file in fit.file.')
-    arrays = read_weights(path)
-    weight = arrays["weight"]
-    bias = arrays.get("bias", np.zeros(data.n_targets))
-    lam = arrays.get("lam", np.full(data.n_targets, np.nan))
-    _check_shapes(path, data, weight, bias, lam)
-    raw = np.asarray(weight[:, targets]), bias[targets], lam[targets]
+    scores = read_scores(path, data.n_train, data.n_targets)
+    for note in scores.notes:
+        say(note)
+    bias = np.zeros(data.n_targets) if scores.bias is None else scores.bias
+    lam = np.full(data.n_targets, np.nan) if scores.lam is None else scores.lam
+    raw = np.asarray(scores.weight[:, targets]), bias[targets], lam[targets]
     try:
         if config.fit.calibrate:
             return _calibrated(raw, data, targets, say)
@@ -105,62 +104,6 @@ def _calibrated(
 def _seeing() -> str:
     """The methods that have power where two weights are equal."""
     return " and ".join(f"the {name}" for name, method in METHODS.items() if method.sees_equal_weights)
-
-
-def read_weights(path: Path) -> Mapping[str, NDArray[Any]]:
-    """weight and, where there, bias and lam. Nothing is unpickled.
-
-    An .npy array; an .npz or .pt file with these names, or with one array alone, which is then the weight.
-    """
-    try:
-        found = _arrays(path)
-        if "weight" not in found:
-            if len(found) != 1:
-                raise ValueError("it has no array named weight, and not one array alone")
-            found = {"weight": next(iter(found.values()))}
-        for name, array in found.items():
-            if array.dtype.kind not in "biuf":
-                raise ValueError(f"{name} holds {array.dtype}, not numbers")
-        return {name: array if name == "weight" else array.astype(np.float64) for name, array in found.items()}
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120]
-        raise BadInputError(
-            f"fit.file {path} is not a file of weights or scores ({type(error).__name__}: {reason})."
-        ) from error
-
-
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    if path.suffix == ".npy":
-        return {"weight": np.load(path, mmap_mode="r", allow_pickle=False)}
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
-            names = [name for name in NAMES if name in file.files] if "weight" in file.files else file.files
-            return {name: np.asarray(file[name]) for name in names}
-    import torch
-
-    content = torch.load(path, map_location="cpu", weights_only=True)
-    tensors = {"weight": content} if isinstance(content, torch.Tensor) else dict(content)
-    names = [name for name in NAMES if name in tensors] if "weight" in tensors else list(tensors)
-    kinds = {name: torch.float64 if tensors[name].dtype == torch.float64 else torch.float32 for name in names}
-    return {name: tensors[name].detach().to(kinds[name]).numpy() for name in names}
-
-
-def _check_shapes(
-    path: Path, data: Data, weight: NDArray[Any], bias: NDArray[np.float64], lam: NDArray[np.float64]
-) -> None:
-    wanted = data.n_train, data.n_targets
-    if weight.shape == wanted[::-1] and weight.shape != wanted:
-        raise BadInputError(
-            f"fit.file {path} holds weight of shape {weight.shape}, one row a target; it must be {wanted}, one row a "
-            "training image: save its transpose."
-        )
-    if weight.shape != wanted or bias.shape != wanted[1:]:
-        raise BadInputError(
-            f"fit.file {path} must hold weight of shape {wanted} and bias, if it has one, of shape {wanted[1:]}, but "
-            f"they are {weight.shape} and {bias.shape}."
-        )
-    if lam.shape != wanted[1:]:
-        raise BadInputError(f"fit.file {path} must hold lam of shape {wanted[1:]}, but it is {lam.shape}.")
 
 
 def _digits(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from datamodels_inf.datamodel import Datamodel
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.score_files import score_content
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.stages.inputs import Described, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
-from pipeline.store.files import identity, save_arrays
+from pipeline.store.files import save_arrays
 from pipeline.summaries import FitOrigin, FitSummary, TargetQuality
 
 if TYPE_CHECKING:
@@ -59,9 +60,7 @@ def instead(config: Config) -> dict[str, Any]:
         return chosen
     if fit.file is None:
         return {**chosen, "content of fit.file": "of the source"}
-    if not fit.file.is_file():
-        raise BadInputError(f"fit.file {fit.file} does not exist; name a .pt, .npz or .npy file of weights or scores.")
-    return {**chosen, "content of fit.file": identity(fit.file)}
+    return {**chosen, "content of fit.file": score_content(fit.file, "fit.file")}
 
 
 def run(run: Run) -> FitSummary:

@@ -25,6 +25,8 @@ SMALL = (
     "verify.fresh=32",
     "test.alpha=0.9",
     'test.method=["contrast"]',
+    "referee.scores=lasso",
+    "referee.resamples=500",
 )
 CONFIGS = {
     "digits": load_config("digits", ()),
@@ -43,6 +45,8 @@ PARTLY = {
     ("prior", "robustness"),
     ("verify", "source"),
     ("fresh", "source"),
+    ("referee", "test"),
+    ("referee", "fit"),
 }
 """Sections of which only something derived enters, by `instead`."""
 
@@ -162,7 +166,8 @@ def test_a_stage_reads_nothing_that_it_leaves_out(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pipeline.run, "STAGES", {name: watched(stage) for name, stage in STAGES.items()})
     config = load_config("digits", SMALL)
-    Pipeline(config, tmp_path / "store", tmp_path / "reports", quiet=True).run("report")
+    for last in ("report", "referee-page"):
+        Pipeline(config, tmp_path / "store", tmp_path / "reports", quiet=True).run(last)
     for name, stage in STAGES.items():
         assert seen[name] or name == "features", f"{name} did not run"
         unread = {section for section in stage.left_out(config) if "." not in section and (name, section) not in PARTLY}

@@ -1,0 +1,60 @@
+"""What `datamodels-inf referee` asks for and prints: the table of methods, or all claims as CSV."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from datamodels_inf.refereeing.verdicts import CONFIRMED, REVERSED, UNPROVEN
+from pipeline.commands.aligned import aligned
+from pipeline.config import literal, load_config
+from pipeline.errors import BadInputError
+from pipeline.refereed import RefereeSummary, headline, leak_words, promise
+from pipeline.store.cache import Result
+from pipeline.summaries import read_summary
+
+WIDTH = 110
+QUESTION = ("scores", "k", "alpha", "correction", "seed", "unseen", "negate", "resamples")
+HEADER = ("method", "claims", "confirmed", "unproven", "reversed", "LDS (95% interval)", "R² (95% interval)")
+
+
+def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The overrides of a question; without scores in it or in the configuration there is none."""
+    given = {name: value for name, value in asked.items() if value not in (None, (), False)}
+    own = [
+        f"referee.{name}={literal(list(value) if isinstance(value, tuple) else value)}" for name, value in given.items()
+    ]
+    settings = (*overrides, *own)
+    if not load_config(config_name, settings).referee.wanted:
+        raise BadInputError(
+            "name the scores to referee, such as --scores trak.npy --scores lasso; lasso is the configuration's own "
+            "datamodel."
+        )
+    return settings
+
+
+def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
+    """The headline, a row for each method, and what is to be known of it."""
+    summary = read_summary(result, RefereeSummary)
+    yield headline(summary)
+    yield promise(summary)
+    rows = [
+        [one.name, f"{one.n_claims:,}", *(f"{one.verdicts[name]:,}" for name in (CONFIRMED, UNPROVEN, REVERSED)),
+         one.lds.text(), one.r2.text()]
+        for one in summary.methods
+    ]  # fmt: skip
+    yield from aligned([list(HEADER), *rows], right=True)
+    for one in summary.decided:
+        if one.first_right or one.second_right:
+            yield (
+                f"Where {one.first} and {one.second} disagree and the models decide, {one.first} is right on "
+                f"{one.first_right:,} and {one.second} on {one.second_right:,}."
+            )
+    for warning in (*(f"Warning: {text}." for text in summary.warnings), leak_words(summary, unseen)):
+        yield from textwrap.wrap(warning, WIDTH, break_on_hyphens=False)
+
+
+def csv_lines(page: Result) -> Iterator[str]:
+    """claims.csv of the page."""
+    yield from (page.folder / "claims.csv").read_text(encoding="utf-8").splitlines()

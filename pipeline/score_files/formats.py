@@ -1,0 +1,168 @@
+"""The arrays of a file of weights or scores, whoever wrote it. Nothing is unpickled.
+
+What a file is, its first bytes say, never its name: traker's `scores/NAME.mmap` is an .npy array.
+
+| first bytes | format | who leaves it |
+|---|---|---|
+| `\\x93NUMPY` | .npy, memory-mapped | traker, `np.save` |
+| `PK` | a zip: .npz if it holds .npy files, else torch's | dattri, MadryLab's `datamodels.pt`, `np.savez` |
+| a length and `{` | .safetensors | kronfluence |
+| anything, with an `info.json` beside it that describes fields `score_0`, `written_0`, … | raw records | Bergson |
+| else | torch's older format | `torch.save` of long ago |
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+
+NAMES = ("weight", "bias", "lam")
+ALL_MODULES = "all_modules"
+"""What kronfluence calls the scores of all modules together."""
+NPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """weight and, where the file has them, bias and lam. notes: what was done that the user should know, in lines."""
+
+    arrays: Arrays
+    notes: tuple[str, ...] = ()
+
+
+def read_content(path: Path) -> Content:
+    """What `path` holds; ValueError or another exception says what is wrong with it."""
+    with path.open("rb") as file:
+        head = file.read(9)
+    if not head:
+        raise ValueError("it is empty")
+    if head.startswith(NPY):
+        return Content({"weight": np.load(path, mmap_mode="r", allow_pickle=False)})
+    if head.startswith(ZIP):
+        return Content(_npz(path) if _holds_arrays(path) else _torch(path))
+    if records_beside(path) is not None:
+        return Content({"weight": _records(path)})
+    if _is_safetensors(head, path.stat().st_size):
+        return _safetensors(path)
+    return Content(_torch(path))
+
+
+def records_beside(path: Path) -> Path | None:
+    """The description of raw records, as Bergson puts it beside them; None for any other file."""
+    info = path.parent / "info.json"
+    try:
+        names = json.loads(info.read_text(encoding="utf-8"))["dtype"]["names"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return info if "score_0" in names and "written_0" in names else None
+
+
+def _holds_arrays(path: Path) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def _is_safetensors(head: bytes, size: int) -> bool:
+    """Eight bytes that say how long the header is, which is JSON."""
+    return len(head) == 9 and head[8:] == b"{" and int.from_bytes(head[:8], "little") <= size - 8
+
+
+def chosen(names: Iterable[str]) -> list[str]:
+    """Those that are known, if `weight` is among them; or else all."""
+    given = list(names)
+    return [name for name in NAMES if name in given] if "weight" in given else given
+
+
+def _npz(path: Path) -> Arrays:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: np.asarray(file[name]) for name in chosen(file.files)}
+
+
+def _torch(path: Path) -> Arrays:
+    import torch
+
+    with path.open("rb") as file:  # Of a path, torch would look at the name.
+        content = torch.load(file, map_location="cpu", weights_only=True)
+    if isinstance(content, torch.Tensor):
+        return {"weight": as_array(content)}
+    if not isinstance(content, Mapping):
+        raise ValueError(f"it holds a {type(content).__name__}, not a tensor or a dictionary of tensors")
+    names = chosen(content)
+    for name in names:
+        if not isinstance(content[name], torch.Tensor):
+            raise ValueError(f"{name} is no tensor")
+    return {name: as_array(content[name]) for name in names}
+
+
+def as_array(tensor: Tensor) -> NDArray[Any]:
+    """float64 as it is, everything else as float32: numpy has no bfloat16. Without its gradient."""
+    import torch
+
+    kind = torch.float64 if tensor.dtype == torch.float64 else torch.float32
+    array: NDArray[Any] = tensor.detach().to(kind).numpy()
+    return array
+
+
+def _safetensors(path: Path) -> Content:
+    """One array, or kronfluence's scores: of all modules, or of each, to be added up."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        names, metadata = list(file.keys()), file.metadata() or {}
+        if ALL_MODULES in names:
+            return Content({"weight": as_array(file.get_tensor(ALL_MODULES))}, _partition(path))
+        if len(names) > 1 and metadata.get("compute_per_module_scores") == "True":
+            arrays = [as_array(file.get_tensor(name)) for name in names]
+            listed = ", ".join([*names[:3], *(["…"] if len(names) > 3 else [])])
+            note = f"the scores of {len(names)} modules ({listed}) are added up"
+            return Content({"weight": _sum(arrays)}, (note, *_partition(path)))
+        return Content({name: as_array(file.get_tensor(name)) for name in chosen(names)})
+
+
+def _sum(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ValueError(f"the scores of its modules have different shapes: {', '.join(map(str, sorted(shapes)))}")
+    return np.asarray(np.sum(arrays, axis=0))
+
+
+def _partition(path: Path) -> tuple[str, ...]:
+    """A part of kronfluence's scores looks like a whole when only the modules were parted."""
+    if "_module_partition" not in path.stem:
+        return ()
+    return (f"{path.name} may be a part of the modules' scores: kronfluence's aggregate_pairwise_scores joins them",)
+
+
+def _records(path: Path) -> NDArray[Any]:
+    """(items, queries) of records score_0, written_0, score_1, …"""
+    info = json.loads((path.parent / "info.json").read_text(encoding="utf-8"))
+    if info.get("attribute_tokens"):
+        raise ValueError("it scores tokens, not items; score whole items")
+    layout = info["dtype"]
+    halves = [form == "bfloat16" for form in layout["formats"]]
+    formats = ["<u2" if half else form for half, form in zip(halves, layout["formats"], strict=True)]
+    described: Any = {**layout, "formats": formats}
+    records = np.memmap(path, np.dtype(described), "r")
+    n_scores = sum(name.startswith("score_") for name in layout["names"])
+    missing = sum(int(np.count_nonzero(~records[f"written_{k}"])) for k in range(n_scores))
+    if missing:
+        raise ValueError(f"{missing:,} of its {len(records) * n_scores:,} scores were never written")
+    columns = [np.asarray(records[f"score_{k}"]) for k in range(n_scores)]
+    if any(halves):  # A bfloat16 is the upper half of a float32.
+        columns = [
+            (column.astype(np.uint32) << 16).view(np.float32) for column in columns
+        ]  # The upper half of a float32.
+    return np.stack(columns, axis=1)

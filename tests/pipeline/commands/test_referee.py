@@ -1,0 +1,93 @@
+"""`datamodels-inf referee`: what it asks for, prints and refuses."""
+
+import csv
+import io
+
+import pytest
+from command_here import call, ok
+from small_refereed import settings, write_source
+
+from pipeline.commands.referee import asked_settings
+from pipeline.config import load_config
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder to work in, with the source in it."""
+    folder = tmp_path_factory.mktemp("command")
+    write_source(folder / "cifar")
+    return folder
+
+
+def words(place):
+    own = [setting for setting in settings(place / "cifar") if not setting.startswith("referee.")]
+    return [word for setting in own for word in ("--set", setting)]
+
+
+SCORES = ("--scores", "cifar/good.npy", "--scores", "other way=cifar/turned.npy", "--scores", "lasso")
+
+
+def test_it_prints_a_table_and_warns_of_what_it_cannot_see(place):
+    output = ok(place, "referee", *words(place), *SCORES)
+    lines = output.splitlines()
+    header = next(line for line in lines if line.startswith("method "))
+    assert header.split()[:5] == ["method", "claims", "confirmed", "unproven", "reversed"]
+    assert any(line.startswith("other way ") for line in lines)
+    assert "Reversed most: other way" in output
+    flowing = " ".join(output.split())
+    assert "its sign may be turned" in flowing
+    assert "The referee cannot see how scores were made." in flowing
+    assert "say so with --unseen." in flowing
+    assert (place / "reports" / "digits-referee" / "index.html").is_file()
+    page = (place / "reports" / "digits-referee" / "index.html").read_text()
+    assert "datamodels-inf referee --config digits" in page
+
+
+def test_unseen_and_negate_are_taken_at_the_users_word(place):
+    output = ok(place, "referee", *words(place), *SCORES, "--unseen", "--negate", "other way")
+    assert "The referee cannot see" not in output
+    assert "The user says that no tested model was used" in output
+    assert "sign may be turned" not in output
+    assert "No claim of any method is reversed" in output or "Reversed most: other way" not in output
+
+
+def test_csv_is_all_claims_and_nothing_else_on_standard_output(place):
+    done = call(place, "referee", *words(place), *SCORES, "--csv")
+    assert done.returncode == 0
+    assert "referee" in done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {row["method"] for row in rows} == {"good", "other way", "lasso"}
+    assert {row["verdict"] for row in rows} <= {"confirmed", "unproven", "reversed", "untested"}
+
+
+def test_options_become_settings():
+    asked = {"scores": ("a=b.npy", "lasso"), "k": 3, "alpha": None, "negate": ("a",), "unseen": True, "seed": 0}
+    own = load_config("digits", asked_settings("digits", (), asked)).referee
+    assert (own.scores, own.k, own.alpha, own.negate, own.unseen, own.seed) == (
+        ("a=b.npy", "lasso"),
+        3,
+        0.1,
+        ("a",),
+        True,
+        0,
+    )
+
+
+BAD = {
+    "no scores": ((), "name the scores to referee, such as --scores trak.npy --scores lasso"),
+    "no file": (("--scores", "none.npy"), "referee.scores none.npy does not exist"),
+    "not scores": (("--scores", "cifar/images.npz"), "referee.scores cifar/images.npz is not a file of weights"),
+    "twice": (("--scores", "lasso", "--scores", "lasso"), "two methods are called 'lasso'"),
+    "whom": (("--scores", "lasso", "--negate", "trak"), "'trak' is none of the methods"),
+    "level": (("--scores", "lasso", "--alpha", "2"), "referee.alpha = 2.0"),
+    "prior": (("--scores", "lasso", "--correction", "prior"), "'prior' is not one of 'by'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(place, case):
+    more, sentence = BAD[case]
+    done = call(place, "referee", *words(place), *more)
+    assert done.returncode == 2, done.stderr
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,37 @@
+"""Contradictions with their images: which, and what is said."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.report.referee.cards import cards_of, shown
+
+
+def test_a_card_says_who_is_right_and_by_how_much(content):
+    first, second = cards_of(content)
+    assert (first.right, first.wrong) == ("A & <b>", "second")
+    assert first.said == (
+        "A & <b> says that train 0 helps more than train 3 (helper ≻ hurter); second has them the other way round, "
+        "75 % of all places apart."
+    )
+    assert "raises the margin by 0.5 (95 % interval 0.25 to 0.75), adjusted p = 3 × 10⁻⁹" in first.models
+    assert [tile.slot.place for tile in second.tiles] == ["target 0", "train 2", "train 1"]
+    assert all(len(tile.uris) == 1 for tile in second.tiles)
+
+
+def test_where_less_is_better_the_better_image_lowers_the_outcome(content):
+    pairs = {**content.pairs, **{name: -content.pairs[name] for name in ("effect", "low", "high")}}
+    pairs["low"], pairs["high"] = pairs["high"], pairs["low"]
+    loss = content.summary.model_copy(update={"outcome": "loss", "higher_is_better": False})
+    (first, *_) = cards_of(replace(content, pairs=pairs, summary=loss))
+    assert "lowers the loss by 0.5 (95 % interval 0.25 to 0.75)" in first.models
+
+
+def test_without_images_there_are_stand_ins(content):
+    assert not cards_of(replace(content, images=None))[0].tiles[0].uris
+
+
+def test_methods_take_turns_and_a_pair_is_shown_once():
+    found = {"pair": np.array([1, 1, 2, 3, 4]), "right": np.array([0, 0, 0, 0, 1]), "wrong": np.array([1, 2, 1, 1, 0])}
+    assert shown(found, 10) == [0, 4, 2, 3]  # The second is the first pair again, against another method.
+    assert shown(found, 2) == [0, 4]
