@@ -25,7 +25,8 @@ def settings(source, methods=METHODS):
     return [
         "source.kind=files", f"source.folder={source}", f"source.images={source / 'images.npz'}",
         f"source.fit_rows={FIT_ROWS}", f"source.held_out_rows={ROWS - FIT_ROWS}", "test.target_class=dog",
-        "fit.targets=all", "fit.n_lambdas=20", "referee.resamples=500", f"referee.scores={scores}",
+        "fit.targets=all", "fit.n_lambdas=20", "report.name=digits",
+        "referee.resamples=500", f"referee.scores={scores}",
     ]  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_targets_by_a_name_of_their_own():
     assert [finder.find_one(text) for text in ("bmi", "blood pressure", "3")] == [0, 2, 3]
     with pytest.raises(ValueError, match="there is no target 7"):  # A number, though something is called so.
         finder.find_one("7")
-    with pytest.raises(ValueError, match="'bmi 2' must be one target, but it names 2"):
+    with pytest.raises(ValueError, match="2 targets are called 'bmi 2'; give the number: 3, 4"):
         finder.find_one("bmi 2")
     with pytest.raises(ValueError, match="'age' is not an image"):
         finder.find_one("age")
