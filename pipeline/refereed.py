@@ -167,6 +167,12 @@ def leak_words(summary: RefereeSummary, unseen: bool) -> str:
     return UNSEEN if unseen else f"{LEAK} {REMEDY}"
 
 
+def direction(summary: RefereeSummary) -> str:
+    """What help means here: a claim of a method stands or falls with it."""
+    change = "raises" if summary.higher_is_better else "lowers"
+    return f"To help is to train a model that {change} the {summary.outcome}."
+
+
 def promise(summary: RefereeSummary) -> str:
     """What the correction controls, in a sentence."""
     rule = CORRECTIONS[summary.correction]

@@ -64,4 +64,5 @@ def advice(n_unseen: int, test: Test, command: str = "") -> str:
     differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
     setting = f"test.method={method}"
     typed = f"{command} --set {setting}" if command else f"--set {setting}"
-    return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such: {typed}"
+    caution = f"(a second look: with test.alpha={test.alpha / 2:g} both together keep the promise)"
+    return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such {caution}: {typed}"

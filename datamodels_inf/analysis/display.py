@@ -157,6 +157,9 @@ def _p(result: Analysis, place: int) -> str:
 
 def _advice(result: Analysis, method: str) -> str:
     """Where nothing was found."""
-    if method == "contrast":
+    if method == "contrast" or result.settings.tau > 0.0:
         return "No pair is told apart at this level; more models would show smaller effects."
-    return 'No pair is told apart at this level; method="contrast" sees smaller effects in the same models.'
+    return (
+        'No pair is told apart at this level; method="contrast" sees smaller effects in the same models '
+        f"(a second look: with alpha={result.settings.alpha / 2:g} both keep the promise together)."
+    )

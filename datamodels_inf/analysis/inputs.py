@@ -31,12 +31,24 @@ class Data:
         packed = read_masks(masks, n_train)
         values = read_outcomes(outcomes, packed.n_models)
         known = (column_names(masks), column_names(outcomes)) if names is None else names
+        check_same_rows("outcomes", outcomes, "masks", masks)
         items = Items.of(packed.n_train, values.shape[1], labels=labels, names=known, images=images)
         return cls(packed, values, items)
 
     def outcomes_of(self, rows: tuple[int, int], targets: NDArray[np.int64]) -> FloatArray:
         """(rows, targets)."""
         return np.asarray(self.outcomes[slice(*rows)][:, targets])
+
+
+def check_same_rows(name: str, table: Any, other_name: str, other: Any) -> None:
+    """Two tables whose rows have labels must have the same ones in the same order: rows are matched by place."""
+    first, second = (getattr(one, "index", None) for one in (table, other))
+    if first is None or second is None or callable(first) or callable(second):
+        return
+    if list(first) != list(second):
+        raise ValueError(
+            f"the rows of `{name}` are not labelled as those of `{other_name}`; bring both into one order."
+        )
 
 
 def read_masks(masks: Any, n_train: int | None = None) -> PackedMasks:

@@ -32,20 +32,26 @@ def check_premise(
     report = check_exchangeable(tested, labels=labels, fit_masks=fit if fit.n_models else None)
     if settings.allow_unexchangeable:
         return report
-    if not report.ok:
-        found = [check for check in report.checks if check.found and check.spoils == "every test"]
-        remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
-        if labels is None and any(check.name == "Pairs of images" for check in found):
-            remedies[LABELS] = None
-        raise ValueError(
-            f"the tested `masks` are not independent and exchangeable, so no p-value would be valid: "
-            f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
-            "say allow_unexchangeable=True to go on all the same."
-        )
+    refuse_unexchangeable(report, labels)
     drift = report.found("the given order")
     if drift and trusts_order(settings.order, settings.method):
         raise ValueError(f'order = "given" needs rows of one law, but {drift[0]}; say order = "permuted".')
     return report
+
+
+def refuse_unexchangeable(report: ExchangeabilityReport, labels: Ints | None) -> None:
+    """A `ValueError` where the masks contradict the premise, with what to do about it."""
+    if report.ok:
+        return
+    found = [check for check in report.checks if check.found and check.spoils == "every test"]
+    remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
+    if labels is None and any(check.name == "Pairs of images" for check in found):
+        remedies[LABELS] = None
+    raise ValueError(
+        f"the tested `masks` are not independent and exchangeable, so no p-value would be valid: "
+        f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
+        "say allow_unexchangeable=True to go on all the same."
+    )
 
 
 def trusts_order(order: str, methods: Sequence[str]) -> bool:

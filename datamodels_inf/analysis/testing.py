@@ -15,6 +15,7 @@ from datamodels_inf.analysis.items import Items
 from datamodels_inf.analysis.settings import Settings
 from datamodels_inf.designs.pairs import Pairs, top_pairs
 from datamodels_inf.internal.checks import Ints, check_pairs
+from datamodels_inf.internal.column_names import column_names
 from datamodels_inf.pair_answers import EFFECTS, NOTES, Columns, PairAnswers
 from datamodels_inf.targets import Target, prepare_targets
 
@@ -46,7 +47,7 @@ def read_pairs(pairs: Any, items: Items) -> Pairs:
     left: list[Ints] = []
     right: list[Ints] = []
     targets = []
-    rows = pairs.tolist() if isinstance(pairs, np.ndarray) else list(getattr(pairs, "values", pairs))
+    rows = _rows(pairs)
     for number, row in enumerate(rows):
         if isinstance(row, str) or np.size(np.asarray(row, dtype=object), 0) != 3:
             raise ValueError(f"`pairs` must hold (i, j, target) in each row, but row {number} is {row!r}.")
@@ -64,6 +65,17 @@ def read_pairs(pairs: Any, items: Items) -> Pairs:
     kind = np.zeros(len(targets), np.int8)
     listed = Pairs(np.concatenate(left), np.concatenate(right), bounds, np.array(targets, np.int64), kind, (LISTED,))
     return listed.distinct()
+
+
+def _rows(pairs: Any) -> list[Any]:
+    """(i, j, target) each; a table may have its columns in any order, for they are taken by name."""
+    names = column_names(pairs)
+    if names is not None and names != ("0", "1", "2"):  # Those of a table without names.
+        missing = [name for name in ("i", "j", "target") if name not in names]
+        if missing:
+            raise ValueError(f"`pairs` must have the columns i, j and target, but it has no {missing[0]!r}.")
+        return list(zip(*(pairs[name].tolist() for name in ("i", "j", "target")), strict=True))
+    return pairs.tolist() if isinstance(pairs, np.ndarray) else list(getattr(pairs, "values", pairs))
 
 
 def _group(side: Any, items: Items) -> Ints:

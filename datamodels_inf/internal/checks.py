@@ -19,6 +19,8 @@ NAMED = 5
 
 def as_array(name: str, values: ArrayLike) -> NDArray[np.generic]:
     """`values` as an array of real numbers, of whatever shape and dtype."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"`{name}` has masked entries, which have no value; leave out their rows.")
     try:
         array: NDArray[np.generic] = np.asarray(values)
     except (TypeError, ValueError) as error:  # Ragged lists.

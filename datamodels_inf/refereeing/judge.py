@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from datamodels_inf.analysis.inputs import read_masks, read_outcomes, read_theta
+from datamodels_inf.analysis.premise import refuse_unexchangeable
 from datamodels_inf.datamodel import Datamodel, Masks
+from datamodels_inf.exchangeability import check_exchangeable
 from datamodels_inf.internal.checks import Floats, Ints, as_array
 from datamodels_inf.refereeing.claims import claims_on
 from datamodels_inf.refereeing.contradictions import Contradictions, contradictions, decided
@@ -62,6 +65,8 @@ def referee(
     correction: str = "by",
     higher_is_better: bool = True,
     seed: int = 0,
+    labels: ArrayLike | None = None,
+    allow_unexchangeable: bool = False,
     threads: int = 1,
 ) -> Refereed:
     """Test the top claims of attribution methods on models that no score, and no `theta`, has seen.
@@ -72,6 +77,9 @@ def referee(
     scores : name → (d, T); a positive score says that an image helps the target.
     theta, bias : (d, T) and (T,), a datamodel of other rows. It takes noise out, the same for all methods; the verdicts
         are valid whatever it is.
+    labels : (d,), classes of the training images: with masks that hold so many of each class, claims across classes
+        cannot be tested, and are counted so.
+    allow_unexchangeable : go on though the masks contradict the premise of the tests (`check_exchangeable`).
 
     Examples
     --------
@@ -85,17 +93,24 @@ def referee(
     {'good': (27, 0), 'turned': (0, 27)}
     """
     names = tuple(scores)
-    y, weight = as_array("outcomes", outcomes).astype(np.float64), as_array("theta", theta).astype(np.float64)
-    given = np.stack([as_array(f"scores[{name!r}]", value).astype(np.float64) for name, value in scores.items()])
-    if given.shape[1:] != weight.shape:
-        raise ValueError(f"`scores` must have the shape of `theta`, {weight.shape}, but they are {given.shape[1:]}.")
+    packed, classes = read_masks(masks), None if labels is None else np.asarray(labels)
+    y = read_outcomes(outcomes, packed.n_models).astype(np.float64)
+    weight = read_theta(theta, packed.n_train, y.shape[1]).astype(np.float64)
+    premise = check_exchangeable(packed, labels=classes)
+    if not allow_unexchangeable:
+        refuse_unexchangeable(premise, classes)
+    given = np.stack([_scores(name, value, weight.shape) for name, value in scores.items()])
     datamodel = Datamodel(weight, np.asarray(bias, np.float64), np.full(weight.shape[1], np.nan))
     parts: list[tuple[NDArray[np.generic], ...]] = []
-    for t, target in enumerate(prepare_targets(masks, y, datamodel)):
+    for t, target in enumerate(prepare_targets(packed, y, datamodel)):
         asked = claims_on(given[:, :, t], k=k, seed=seed, target=t)
         found = target.contrast(asked.pairs, threads=threads)
+        tested = found.n_informative > 0
+        if classes is not None and not allow_unexchangeable:
+            tested &= premise.testable(asked.pairs[:, :, None], classes)
+        pvalue = np.where(tested, found.pvalue, np.nan)
         where = np.full(len(asked.pairs), t, np.int64)
-        parts.append((where, asked.pairs, found.estimate, found.low, found.high, found.pvalue,
+        parts.append((where, asked.pairs, found.estimate, found.low, found.high, pvalue,
                       directions(found, higher_is_better), asked.claim, asked.gap))  # fmt: skip
     where, pairs, effect, low, high, pvalue, direction, claim, gap = (
         np.concatenate(columns) for columns in zip(*parts, strict=True)
@@ -104,3 +119,13 @@ def referee(
         rule(said, pvalue, direction, alpha=alpha, correction=correction) for said in np.ascontiguousarray(claim.T)
     )
     return Refereed(names, where, pairs, effect, low, high, pvalue, direction, claim, gap, rulings)
+
+
+def _scores(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    found = as_array(f"scores[{name!r}]", values).astype(np.float64)
+    found = found[:, None] if found.ndim == 1 and shape[1] == 1 else found
+    if found.shape != shape:
+        raise ValueError(f"`scores[{name!r}]` must have shape {shape}, as `theta`, but it is {found.shape}.")
+    if not np.isfinite(found).all():
+        raise ValueError(f"`scores[{name!r}]` must be finite, but it holds NaN or infinity.")
+    return found

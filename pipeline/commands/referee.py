@@ -6,22 +6,31 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from datamodels_inf.refereeing.verdicts import CONFIRMED, REVERSED, UNPROVEN
+from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.commands.aligned import aligned
 from pipeline.config import literal, load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import RefereeSummary, headline, leak_words, promise
+from pipeline.refereed import RefereeSummary, direction, headline, leak_words, promise
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
 
 WIDTH = 110
 QUESTION = ("scores", "k", "alpha", "correction", "seed", "unseen", "negate", "resamples")
-HEADER = ("method", "claims", "confirmed", "unproven", "reversed", "LDS (95% interval)", "R² (95% interval)")
+HEADER = (
+    "method",
+    "claims",
+    "confirmed",
+    "unproven",
+    "reversed",
+    "not testable",
+    "LDS (95% interval)",
+    "R² (95% interval)",
+)
 
 
 def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
     """The overrides of a question; without scores in it or in the configuration there is none."""
-    given = {name: value for name, value in asked.items() if value not in (None, (), False)}
+    given = {name: value for name, value in asked.items() if value is not None and value is not False and value != ()}
     own = [
         f"referee.{name}={literal(list(value) if isinstance(value, tuple) else value)}" for name, value in given.items()
     ]
@@ -39,9 +48,11 @@ def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
     summary = read_summary(result, RefereeSummary)
     yield headline(summary)
     yield promise(summary)
+    yield direction(summary)
+    yield from (f"{method.name}: {note}." for method in summary.methods for note in method.notes)
     rows = [
-        [one.name, f"{one.n_claims:,}", *(f"{one.verdicts[name]:,}" for name in (CONFIRMED, UNPROVEN, REVERSED)),
-         one.lds.text(), one.r2.text()]
+        [one.name, f"{one.n_claims:,}", *(f"{one.verdicts[name]:,}" for name in VERDICTS), one.lds.text(),
+         one.r2.text()]
         for one in summary.methods
     ]  # fmt: skip
     yield from aligned([list(HEADER), *rows], right=True)

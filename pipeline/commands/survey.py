@@ -20,7 +20,7 @@ from pipeline.images.item_names import ItemNames
 from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.opened import Opened, divided_rows
 from pipeline.sources.row_split import refuse_empty
-from pipeline.stages.download import checked_images, checked_labels
+from pipeline.stages.download import agreed_labels, checked_images, checked_labels
 from pipeline.training.inputs import Features
 
 LOOKED_AT = 20_000
@@ -85,7 +85,7 @@ class Looked:
         counts = opened.n_train, opened.n_targets
         own = opened.labels if opened.numbered is None else Features.load(opened.numbered.features).labels
         images = checked_images(opened.images, counts)
-        labels = (None if images is None else images.known_labels) or checked_labels(config.source.labels, own, counts)
+        labels = checked_labels(config.source.labels, agreed_labels(images, own), counts)
         return cls(config, opened, scan or Scan.of(opened), labels)
 
     @property

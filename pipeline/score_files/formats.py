@@ -36,10 +36,14 @@ NPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """weight and, where the file has them, bias and lam. notes: what was done that the user should know, in lines."""
+    """weight and, where the file has them, bias and lam. notes: what was done that the user should know, in lines.
+
+    by_target: whether a row of weight is a target, where the format says it; None where only its shape may tell.
+    """
 
     arrays: Arrays
     notes: tuple[str, ...] = ()
+    by_target: bool | None = None
 
 
 def read_content(path: Path) -> Content:
@@ -53,7 +57,7 @@ def read_content(path: Path) -> Content:
     if head.startswith(ZIP):
         return Content(_npz(path) if _holds_arrays(path) else _torch(path))
     if records_beside(path) is not None:
-        return Content({"weight": _records(path)})
+        return Content({"weight": _records(path)}, by_target=False)
     if _is_safetensors(head, path.stat().st_size):
         return _safetensors(path)
     return Content(_torch(path))
@@ -123,12 +127,12 @@ def _safetensors(path: Path) -> Content:
     with safe_open(path, framework="pt") as file:
         names, metadata = list(file.keys()), file.metadata() or {}
         if ALL_MODULES in names:
-            return Content({"weight": as_array(file.get_tensor(ALL_MODULES))}, _partition(path))
+            return Content({"weight": as_array(file.get_tensor(ALL_MODULES))}, _partition(path), by_target=True)
         if len(names) > 1 and metadata.get("compute_per_module_scores") == "True":
             arrays = [as_array(file.get_tensor(name)) for name in names]
             listed = ", ".join([*names[:3], *(["…"] if len(names) > 3 else [])])
             note = f"the scores of {len(names)} modules ({listed}) are added up"
-            return Content({"weight": _sum(arrays)}, (note, *_partition(path)))
+            return Content({"weight": _sum(arrays)}, (note, *_partition(path)), by_target=True)
         return Content({name: as_array(file.get_tensor(name)) for name in chosen(names)})
 
 

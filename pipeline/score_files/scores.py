@@ -42,7 +42,7 @@ def read_scores(path: Path, n_train: int, n_targets: int, key: str = "fit.file")
         raise BadInputError(
             f"{key} {path} is not a file of weights or scores ({type(error).__name__}: {reason})."
         ) from error
-    weight, turned = _turned(arrays["weight"], n_train, n_targets, path)
+    weight, turned = _turned(arrays["weight"], n_train, n_targets, path, content.by_target)
     vectors = {name: arrays[name].astype(np.float64) for name in ("bias", "lam") if name in arrays}
     wanted = n_train, n_targets
     if weight.shape != wanted or any(vector.shape != wanted[1:] for vector in vectors.values()):
@@ -75,15 +75,17 @@ def _named(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _turned(weight: NDArray[Any], n_train: int, n_targets: int, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _turned(
+    weight: NDArray[Any], n_train: int, n_targets: int, path: Path, by_target: bool | None
+) -> tuple[NDArray[Any], tuple[str, ...]]:
     """(weight as training images × targets if it can be that, what to say of it)."""
     if weight.shape == (n_train,) and n_targets == 1:
         return weight[:, None], ()
-    if n_train == n_targets and weight.shape == (n_train, n_train):
+    if n_train == n_targets and weight.shape == (n_train, n_train) and by_target is None:
         return weight, (
             f"{path.name} is square: its rows are taken as training images and its columns as targets; if they are the "
-            "other way round, as kronfluence has them, save its transpose",
+            "other way round, save its transpose",
         )
-    if weight.shape == (n_targets, n_train):
+    if weight.shape == (n_targets, n_train) and (by_target or n_train != n_targets):
         return weight.T, (f"{path.name} has a row for each target: it was turned to training images × targets",)
     return weight, ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
@@ -54,7 +56,7 @@ def run(run: Run) -> DownloadSummary:
     arrived = SOURCES[source.kind].bring(run)
     counts = arrived.rows.n_train, arrived.rows.n_targets
     images = checked_images(arrived.images, counts)
-    labels = (None if images is None else images.known_labels) or checked_labels(source.labels, arrived.labels, counts)
+    labels = checked_labels(source.labels, agreed_labels(images, arrived.labels), counts)
     if images is not None:
         images.save(run.out / "images.npz")
     if labels is not None:
@@ -86,6 +88,23 @@ def checked_images(found: Path | ImageSet | None, wanted: tuple[int, int]) -> Im
     if found is not None:
         _check_counts(name, (len(found.train), len(found.targets)), wanted)
     return found
+
+
+def agreed_labels(images: ImageSet | None, own: Labels | None) -> Labels | None:
+    """Those of the images and those of the source itself: they judge the law of the masks, so they must agree."""
+    known = None if images is None else images.known_labels
+    if known is None or own is None:
+        return known or own
+    if _classes(known) != _classes(own):
+        raise BadInputError(
+            "the images of the source are of other classes than its labels say; mend one, or name source.labels."
+        )
+    return known
+
+
+def _classes(labels: Labels) -> list[str]:
+    both = np.concatenate([labels.train_labels, labels.target_labels])
+    return [labels.class_names[k] for k in both.tolist()]
 
 
 def checked_labels(path: Path | None, own: Labels | None, wanted: tuple[int, int]) -> Labels | None:

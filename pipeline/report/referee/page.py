@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pipeline.refereed import headline, promise
+from pipeline.refereed import direction, headline, promise
 from pipeline.report.html import FILTERS
 from pipeline.report.referee.cards import cards_of
 from pipeline.report.referee.content import RefereeContent
@@ -44,7 +44,7 @@ def page_html(content: RefereeContent) -> str:
         content=content,
         summary=summary,
         headline=headline(summary, thousands),
-        promise=promise(summary),
+        promise=f"{promise(summary)} {direction(summary)}",
         figure=stacked_bars(summary.methods),
         cards=cards_of(content),
         files=FILES,

@@ -18,6 +18,7 @@ from datamodels_inf.refereeing.claims import claims_on
 from datamodels_inf.refereeing.prediction import Predictions, draw_resamples, predictions
 from datamodels_inf.refereeing.verdicts import directions
 from pipeline.progress import progress_bar
+from pipeline.refereed import OWN
 from pipeline.stages.base import Run
 from pipeline.stages.inputs import tested_targets
 from pipeline.stages.referee.methods import Scored
@@ -109,20 +110,28 @@ class TargetParts:
         return {"target": np.concatenate(numbers), **columns, "silent": silent}
 
     def _compared(self, places: slice, scores: Sequence[Floats], advance: Advance) -> Part:
-        """LDS and R² of each method, calibrated on rows that are not tested."""
+        """LDS and R² of each method, calibrated on rows that are not tested.
+
+        The configuration's own datamodel was fitted on these rows, so that their scale would be too large: it has its
+        own.
+        """
         run = self.run
         targets, some = run.fitted.targets[places], self.predicted[places]
         masks, margins = run.data.coding_rows(targets)
         tested, outcomes = run.data.held_out_masks, run.data.held_out_margins(targets[some]).astype(np.float64)
         better = run.data.rows.higher_is_better
         parts, correlation, constant = [], [], []
-        for one in scores:
+        for method, one in zip(self.methods, scores, strict=True):
             fit = calibrate(one, np.zeros(len(targets)), masks, margins)
             correlation.append((1.0 if better else -1.0) * np.sign(fit.scale) * np.sqrt(np.maximum(fit.r2_after, 0.0)))
             constant.append(fit.constant)
+            scale, bias = fit.scale, fit.bias
+            if method.source == OWN:
+                scale, bias = np.full(len(targets), method.sign), run.fitted.first.bias[places].astype(np.float64)
             sums = np.asarray(tested @ np.ascontiguousarray(one[:, some]), np.float64)
+            sums[:, fit.constant[some]] = 0.0  # Of fixed-size masks, their differences are rounding alone.
             parts.append(
-                predictions(sums, outcomes, fit.scale[some], fit.bias[some], self._counts, higher_is_better=better,
+                predictions(sums, outcomes, scale[some], bias[some], self._counts, higher_is_better=better,
                             threads=run.n_threads)
             )  # fmt: skip
             advance((1.0 - TESTING) * len(targets) / len(scores))

@@ -112,3 +112,17 @@ def test_tables_bring_their_names():
     data = Data.of(MASKS, np.arange(6.0).reshape(3, 2), names=None, **options)
     assert data.items.names == (None, None)
     assert data.outcomes_of((1, 3), np.array([1])).tolist() == [[3.0], [5.0]]
+
+
+def test_masked_entries_are_no_values():
+    with pytest.raises(ValueError, match="`outcomes` has masked entries"):
+        read_outcomes(np.ma.masked_equal([1.0, -999.0, 2.0], -999.0), 3)
+    assert read_outcomes(np.ma.masked_equal([1.0, 3.0, 2.0], -999.0), 3).shape == (3, 1)
+
+
+def test_rows_of_two_tables_must_be_labelled_alike():
+    masks, outcomes = pd.DataFrame(MASKS), pd.Series([1.0, 2.0, 3.0])
+    options = {"n_train": None, "labels": None, "names": None, "images": None}
+    assert Data.of(masks, outcomes, **options).outcomes.shape == (3, 1)
+    with pytest.raises(ValueError, match="the rows of `outcomes` are not labelled as those of `masks`"):
+        Data.of(masks, outcomes.iloc[::-1], **options)

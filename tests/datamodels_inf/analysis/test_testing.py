@@ -81,3 +81,11 @@ def test_groups_have_their_members_and_no_class_if_these_are_of_several():
     rows = analyse(masks, outcomes, pairs=pairs, labels=np.arange(30) // 10, method="contrast").tests()
     assert rows["members_i"].tolist() == [(3, 4), (3, 13)]
     assert (rows["class_i"].tolist(), rows["class_j"].tolist()) == (["0", ""], ["0", "0"])
+
+
+def test_columns_of_a_table_of_pairs_are_taken_by_name():
+    table = pd.DataFrame({"target": [0], "i": [3], "j": [1]})
+    found = read_pairs(table, Items(6, 2))
+    assert (found.i.tolist(), found.j.tolist(), found.target.tolist()) == ([3], [1], [0])
+    with pytest.raises(ValueError, match="has no 'i'"):
+        read_pairs(pd.DataFrame({"a": [0], "b": [1], "target": [0]}), Items(6, 2))

@@ -70,7 +70,7 @@ def test_a_stricter_level_finds_less(case):
 
 def test_shapes_must_fit(case):
     masks, outcomes, _, truth = case
-    with pytest.raises(ValueError, match=r"`scores` must have the shape of `theta`, \(25, 3\), but they are \(3, 25\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(25, 3\), as `theta`, but it is \(3, 25\)"):
         referee(masks, outcomes, {"a": truth.T}, theta=truth, bias=np.zeros(T))
 
 
@@ -78,3 +78,32 @@ def test_it_is_at_the_front_door():
     assert "referee" in datamodels_inf.__all__
     with pytest.raises(AttributeError, match="no attribute 'umpire'"):
         _ = datamodels_inf.umpire
+
+
+def test_masks_that_break_the_premise_are_refused_unless_the_user_answers_for_them(case):
+    masks, outcomes, scores, truth = case
+    twice, again = np.repeat(masks[:250], 2, axis=0), np.repeat(outcomes[:250], 2, axis=0)
+    with pytest.raises(ValueError, match="not independent and exchangeable"):
+        referee(twice, again, scores, theta=truth, bias=np.zeros(T))
+    assert referee(twice, again, scores, theta=truth, bias=np.zeros(T), allow_unexchangeable=True).counts()
+
+
+def test_claims_across_the_classes_of_stratified_masks_are_not_tested(case):
+    _, _, _, truth = case
+    rng = np.random.default_rng(2)
+    labels = np.arange(24) % 2
+    masks = np.zeros((N, 24), bool)
+    for row in masks:
+        for label in (0, 1):
+            row[rng.choice(np.flatnonzero(labels == label), 6, replace=False)] = True
+    outcomes = masks @ truth[:24] + rng.standard_normal((N, T))
+    counts = referee(masks, outcomes, {"good": truth[:24]}, theta=truth[:24], bias=np.zeros(T), labels=labels).counts()[
+        "good"
+    ]
+    assert counts["untested"] > 5 and counts["confirmed"] > 5 and counts["reversed"] == 0
+
+
+def test_one_target_may_be_a_single_column(case):
+    masks, outcomes, _, truth = case
+    one = referee(masks, outcomes[:, 0], {"good": truth[:, 0]}, theta=truth[:, 0], bias=np.zeros(1))
+    assert one.counts()["good"]["confirmed"] > 10

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from pipeline.errors import BadInputError
 from pipeline.score_files import read_scores, score_content
@@ -95,3 +96,12 @@ def test_a_key_knows_the_content_and_what_describes_it(tmp_path):
     assert len(both) == 2
     with pytest.raises(BadInputError, match=r"k none\.npy does not exist; name a \.npy, \.npz, \.pt or \.safetensors"):
         score_content(Path("none.npy"), "k")
+
+
+def test_a_square_file_of_a_known_format_is_turned(tmp_path):
+    """kronfluence has a row for each query, also where there are as many as training images."""
+    scores = np.arange(16, dtype=np.float32).reshape(4, 4)
+    save_file({"all_modules": torch.from_numpy(scores)}, tmp_path / "square.safetensors")
+    found = read_scores(tmp_path / "square.safetensors", 4, 4)
+    np.testing.assert_array_equal(found.weight, scores.T)
+    assert found.notes == ("square.safetensors has a row for each target: it was turned to training images × targets",)

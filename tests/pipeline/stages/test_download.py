@@ -5,8 +5,9 @@ import pytest
 from command_here import call, ok
 from released_layout import FILES, released
 
+from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
-from pipeline.stages.download import stale
+from pipeline.stages.download import agreed_labels, stale
 from pipeline.store.cache import Result
 
 
@@ -65,3 +66,22 @@ def test_only_what_waits_for_images_is_made_again_when_they_come(tmp_path):
     (tmp_path / "images" / "cifar10.npz").touch()
     assert stale(waiting, tmp_path).startswith("it was made without images, and now there is")
     assert stale(result(has_images=False), tmp_path) == stale(result(has_images=True), tmp_path) == ""
+
+
+def test_labels_that_are_named_go_before_those_of_the_images(folder):
+    """The law of the masks is judged by them: ignoring them would let stratified masks pass for others."""
+    other = Labels(np.arange(24) % 3, np.arange(8) % 3, ("a", "b", "c"))
+    other.save(folder / "labels.npz")
+    ok(folder, "download", *FILES, "--set", "source.labels=labels.npz")
+    (stage,) = folder.glob("data/download/[0-9a-f]*")
+    assert Labels.load(stage / "labels.npz").class_names == ("a", "b", "c")
+
+
+def test_images_and_labels_of_a_source_must_agree(folder):
+    images = ImageSet.load(folder / "cifar" / "images.npz")
+    same = Labels(images.train_labels, images.target_labels, images.class_names)
+    other = Labels(1 - images.train_labels, images.target_labels, images.class_names)
+    assert agreed_labels(images, None) is not None and agreed_labels(None, other) is other
+    assert agreed_labels(images, same).class_names == images.class_names
+    with pytest.raises(BadInputError, match="other classes than its labels"):
+        agreed_labels(images, other)
