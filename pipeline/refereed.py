@@ -170,7 +170,7 @@ def leak_words(summary: RefereeSummary, unseen: bool) -> str:
 def direction(summary: RefereeSummary) -> str:
     """What help means here: a claim of a method stands or falls with it."""
     change = "raises" if summary.higher_is_better else "lowers"
-    return f"To help is to train a model that {change} the {summary.outcome}."
+    return f"An image helps a target where training on it {change} the {summary.outcome}."
 
 
 def promise(summary: RefereeSummary) -> str:
