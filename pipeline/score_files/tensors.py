@@ -1,0 +1,40 @@
+"""Tensors of files as arrays: real numbers, and no more of them than the file holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def as_array(tensor: Tensor) -> NDArray[Any]:
+    """float64 as it is, everything else as float32: numpy has no bfloat16. Without its gradient."""
+    import torch
+
+    check_tensor(tensor)
+    kind = torch.float64 if tensor.dtype == torch.float64 else torch.float32
+    array: NDArray[Any] = tensor.detach().to(kind).numpy()
+    return array
+
+
+def check_tensor(tensor: Tensor) -> None:
+    """Refuse complex and sparse ones, and one that is larger than what was stored of it.
+
+    A file of a few bytes can name a tensor of any shape whose steps are 0, as `expand` makes it: it would fill the
+    memory when it is copied.
+    """
+    import torch
+
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+        raise ValueError("it holds a tensor that is sparse, quantized or without values")
+    if tensor.is_complex():
+        raise ValueError(f"it holds complex numbers ({str(tensor.dtype).removeprefix('torch.')}), not real ones")
+    stored = tensor.untyped_storage().nbytes()
+    if tensor.numel() * tensor.element_size() > stored:
+        raise ValueError(
+            f"it holds a tensor of shape {tuple(tensor.shape)} of which only {stored:,} bytes are stored; save "
+            "tensor.contiguous()"
+        )

@@ -1,0 +1,28 @@
+"""Tensors that are no larger than their files."""
+
+import numpy as np
+import pytest
+import torch
+
+from pipeline.score_files.tensors import as_array, check_tensor
+
+
+def test_a_tensor_with_a_gradient_is_read():
+    """As dattri's scores may be."""
+    np.testing.assert_array_equal(as_array(torch.ones(2, 2, requires_grad=True) * 3), np.full((2, 2), 3.0))
+
+
+def test_a_part_of_a_tensor_and_its_transpose_are_read():
+    whole = torch.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(as_array(whole[1:, ::2].T), whole.numpy()[1:, ::2].T)
+
+
+@pytest.mark.parametrize(("tensor", "sentence"), [
+    (torch.ones(1).expand(2**30, 2**30), r"shape \(1073741824, 1073741824\) of which only 4 bytes are stored"),
+    (torch.ones(2, dtype=torch.complex128), r"complex numbers \(complex128\)"),
+    (torch.ones(2, 2).to_sparse(), "sparse"),
+    (torch.ones(2, 2, device="meta"), "without values"),
+])  # fmt: skip
+def test_others_are_refused_before_they_are_copied(tensor, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        check_tensor(tensor)
