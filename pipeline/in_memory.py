@@ -30,11 +30,10 @@ from pipeline.report.evidence.shown import evidence_of
 from pipeline.report.rows import rows_of
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
+from pipeline.store.listed_files import LISTED, listed_files, write_list
 from pipeline.text.given_names import outcome_name
 
 TITLE = "Which training images matter more?"
-LISTED = ".files"
-"""Holds the names of a report's files, as beside the reports of runs."""
 
 
 def write(
@@ -52,7 +51,7 @@ def write(
         for name in files:  # The page is the last: where it stands, the report is whole.
             (folder / name).parent.mkdir(exist_ok=True)
             (made / name).replace(folder / name)
-    (folder / LISTED).write_text("".join(f"{name.as_posix()}\n" for name in files), encoding="utf-8")
+    write_list(folder / LISTED, (name.as_posix() for name in files))
     return folder / "index.html"
 
 
@@ -66,7 +65,7 @@ def _files_of(folder: Path, overwrite: bool) -> list[str]:
         raise ValueError(f"`folder` must be new or empty, but {folder} holds other things; name another.")
     if not overwrite:
         raise ValueError(f"{folder} holds a report already; say overwrite=True to replace it, or name another folder.")
-    return (folder / LISTED).read_text(encoding="utf-8").splitlines()
+    return listed_files(folder)
 
 
 def content_of(result: Analysis, title: str, max_panels: int) -> Content:

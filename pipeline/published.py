@@ -15,6 +15,7 @@ from pipeline.config import Config
 from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
+from pipeline.store.listed_files import LISTED, listed_files, write_list
 
 TOLD = ("report.json", "referee.json")
 """What says how a page was made; that of the referee only by which command."""
@@ -30,9 +31,8 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
         yield replaced
     home.mkdir(parents=True, exist_ok=True)
     files: dict[str, dict[str, Any]] = result.manifest["files"]
-    listed = home / ".files"
-    stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
-    for path in (*(home / name for name in stale), *home.rglob(f"{PART}*")):
+    stale = set(listed_files(home)) - files.keys()
+    for path in (*(home / name for name in stale), *(path for path in home.rglob(f"{PART}*") if path.is_file())):
         path.unlink(missing_ok=True)
     for name, entry in files.items():
         place = home / name
@@ -41,8 +41,8 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
         place.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(place) as temporary:
             shutil.copyfile(result.folder / name, temporary)
-    with whole_file(listed) as temporary:
-        temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
+    with whole_file(home / LISTED) as temporary:
+        write_list(temporary, files)
     yield f"report   {home / 'index.html'}"
 
 

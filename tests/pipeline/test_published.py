@@ -70,3 +70,14 @@ def test_status_knows_what_the_folder_holds(small_run):
     assert "reports/digits holds an older one; run publishes it again" in status_of_report(small_run, *SMALL)
     shutil.rmtree(small_run / "reports")
     assert status_of_report(small_run, *SMALL).endswith("; but reports/digits holds none; run publishes it")
+
+
+def test_a_list_of_files_leads_nowhere_else(small_run):
+    home, dear = small_run / "reports" / "digits", small_run / "dear.txt"
+    dear.write_text("dear")
+    (home / "old.csv").write_text("ours, of an older report")
+    (home / ".part-kept").mkdir()
+    with (home / ".files").open("ab") as listed:
+        listed.write(f"../../dear.txt\n{dear}\nold.csv\n\n".encode() + b"\xff\n")
+    ok(small_run, "run", *STRICT)
+    assert dear.read_text() == "dear" and not (home / "old.csv").exists() and (home / ".part-kept").is_dir()
