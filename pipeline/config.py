@@ -301,8 +301,9 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
     path = find_config(name_or_path)
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"the configuration {path} is not valid TOML: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:  # Numbers of thousands of digits are a ValueError, too.
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise BadInputError(f"the configuration {path} is not valid TOML: {reason}.") from error
     data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
@@ -403,11 +404,17 @@ def _apply(data: dict[str, Any], override: str) -> None:
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
         raise BadInputError(f"--set {override}: give it as section.key=value.")
+    if len(override.splitlines()) > 1:  # TOML would read further settings there.
+        raise BadInputError(f"--set {name.strip()}: a value stands on one line; give one --set for each setting.")
     table = data.setdefault(section, {})
     if not isinstance(table, dict):
         raise BadInputError(f"--set {override}: {section} is not a section.")
     if text.strip():
-        table[key] = _value(text.strip())
+        try:
+            table[key] = _value(text.strip())
+        except (ValueError, RecursionError) as error:
+            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+            raise BadInputError(f"--set {name.strip()}: its value cannot be read ({reason}).") from error
     else:
         table.pop(key, None)
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from pipeline.config import Config
+from pipeline.errors import BadInputError
 from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
 from pipeline.store.listed_files import LISTED, listed_files, write_list
+from pipeline.text.json_file import read_json
 
 TOLD = ("report.json", "referee.json")
 """What says how a page was made; that of the referee only by which command."""
@@ -69,10 +68,10 @@ def _replaced(home: Path, config: Config, command: str) -> str:
         return ""
     try:
         file = next(home / name for name in TOLD if (home / name).is_file())
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = read_json(file)
         made_by = str(told["provenance"].get("Command", ""))
         same = made_by == command if file.name == "referee.json" else _is_of(told["configuration"], config)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError, StopIteration):
+    except (BadInputError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration):
         return f"replaces an older report in {home}"
     if same:
         return ""

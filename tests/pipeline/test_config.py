@@ -1,5 +1,7 @@
 """Configurations: named ones, overrides, and a sentence for everything that is wrong."""
 
+import re
+
 import numpy as np
 import pytest
 from own_folders import write
@@ -123,9 +125,21 @@ def test_bad_files(tmp_path):
         load_config("digit", [])
     with pytest.raises(BadInputError, match="no such file"):
         load_config(str(tmp_path / "none.toml"), [])
-    (tmp_path / "bad.toml").write_text("[test\nalpha = ")
-    with pytest.raises(BadInputError, match="not valid TOML"):
-        load_config(str(tmp_path / "bad.toml"), [])
+    for text in ("[test\nalpha = ", "x = " + "[" * 9999, "x = " + "9" * 5000, "x = \x7f"):
+        (tmp_path / "bad.toml").write_text(text)
+        with pytest.raises(BadInputError, match="not valid TOML"):
+            load_config(str(tmp_path / "bad.toml"), [])
+
+
+@pytest.mark.parametrize(("value", "reason"), [
+    ("[" * 9999, "its value cannot be read (it is nested too deep)"),
+    ("9" * 5000, "its value cannot be read (Exceeds the limit"),
+    ("0.1\nseed = 3", "a value stands on one line; give one --set for each setting"),
+    ("0.1\r\n[source]", "a value stands on one line; give one --set for each setting"),
+])  # fmt: skip
+def test_values_that_cannot_be_read_are_refused(value, reason):
+    with pytest.raises(BadInputError, match=rf"^--set test\.alpha: {re.escape(reason)}"):
+        load_config("digits", [f"test.alpha={value}"])
 
 
 def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():
