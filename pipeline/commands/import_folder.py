@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.errors import BadInputError
 from pipeline.sources.imports import IMPORTERS
 from pipeline.sources.imports.base import Given, with_given, write_folder
+from pipeline.text.given_names import one_line
 
 
 def import_lines(name: str, source: Path, out: Path, given: Mapping[str, Any]) -> Iterator[str]:
@@ -17,6 +18,8 @@ def import_lines(name: str, source: Path, out: Path, given: Mapping[str, Any]) -
     if not source.exists():
         raise BadInputError(f"{source} does not exist; name the file or folder that {name} wrote.")
     options = Given(**given)
+    if options.outcome is not None and not one_line(options.outcome):
+        raise BadInputError("--outcome is empty; say what outcomes are (margin, loss, accuracy, …), or leave it out.")
     if options.flip and options.outcomes is None:
         raise BadInputError("--flip-sign is for --outcomes: signs of the tool's own files are known.")
     opened = write_folder(out, with_given(IMPORTERS[name].read(source), options, source))

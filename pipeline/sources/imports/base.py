@@ -144,4 +144,7 @@ def as_lists(path: Path, found: Any) -> list[NDArray[np.int64]]:
     whole = isinstance(found, list) and found and all(isinstance(images, list) for images in found)
     if not whole or not all(type(image) is int for images in found for image in images):
         raise BadInputError(f"{path} must hold a list of lists of whole numbers, one list a model.")
-    return [np.array(images, np.int64) for images in found]
+    try:
+        return [np.array(images, np.int64) for images in found]
+    except OverflowError as error:
+        raise BadInputError(f"{path} lists an image by a number that is too large for any set.") from error

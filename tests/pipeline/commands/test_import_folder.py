@@ -36,6 +36,8 @@ def test_outcomes_of_ones_own_with_all_options(tmp_path):
     (("--from", "dattri", FILES / "dattri", "full"), "full is there already"),
     (("--from", "dattri", FILES / "dattri", "out", "--flip-sign"), "--flip-sign is for --outcomes"),
     (("--from", "dattri", FILES / "dattri", "out", "--n-train", "4"), "lists image"),
+    (("--from", "dattri", FILES / "dattri", "out", "--outcome", ""), "--outcome is empty; say what outcomes are"),
+    (("--from", "dattri", FILES / "dattri", "out", "--outcome", " \n"), "--outcome is empty; say what outcomes are"),
 ])  # fmt: skip
 def test_what_cannot_be_imported_is_one_sentence(tmp_path, words, sentence):
     (tmp_path / "full").mkdir()
