@@ -103,7 +103,9 @@ def test_records_that_were_never_written_or_are_of_tokens_are_refused(tmp_path):
         read_content(path)
 
 
-@pytest.mark.parametrize("text", ("", "[]", '{"dtype": 3}', '{"dtype": {"names": ["a"]}}', '{"dtype": {"names": 5}}', "[" * 99_999))
+@pytest.mark.parametrize(
+    "text", ("", "[]", '{"dtype": 3}', '{"dtype": {"names": ["a"]}}', '{"dtype": {"names": 5}}', "[" * 99_999)
+)
 def test_another_info_json_describes_no_records(tmp_path, text):
     (tmp_path / "info.json").write_text(text)
     assert records_beside(tmp_path / "scores.bin") is None

@@ -65,3 +65,13 @@ def test_gradients_and_short_floats_do_not_matter(tmp_path):
     torch.save(torch.ones(2, 2, 2), tmp_path / "z.pt")
     with pytest.raises(BadInputError, match="one row a model and one column a target"):
         turned_back(tmp_path / "z.pt")
+
+
+@pytest.mark.parametrize(("tensor", "sentence"), [
+    (torch.ones(1).expand(10**6, 10**6), "only 4 bytes are stored"),
+    (torch.ones(2, 2, dtype=torch.complex64), "complex numbers"),
+])  # fmt: skip
+def test_tensors_larger_than_their_file_or_complex_are_refused(tmp_path, tensor, sentence):
+    torch.save(tensor, tmp_path / "x.pt")
+    with pytest.raises(BadInputError, match=sentence):
+        read_tensor(tmp_path / "x.pt")
