@@ -15,7 +15,7 @@ from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
 from pipeline.referee_settings import Referee
-from pipeline.report_name import about_other_data, changes, name_of_file, variation
+from pipeline.report_name import LONGEST_NAME, about_other_data, changes, joined, name_of_file, variation
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
 from pipeline.training.settings import Train
@@ -248,7 +248,7 @@ class Robustness(Section):
 class Report(Section):
     """What the report is called and how much it shows. Without a name, `load_config` gives it one."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "report"
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=LONGEST_NAME)] = "report"
     title: str = "Which training images matter more?"
     max_panels: Annotated[int, Field(ge=0)] = 50
 
@@ -324,7 +324,7 @@ def _with_named_report(config: Config, path: Path, written: dict[str, Any], aske
     changed = _changed(config, written, asked)
     if changed and ("report.name" not in asked or "name" in report):
         slug = variation(changed, config.model_dump(mode="json"))
-        report["name"] = f"{report.get('name', config.report.name)}-{slug}"
+        report["name"] = joined(report.get("name", config.report.name), slug)
     if about_other_data(changed) and "report.title" not in asked:
         report["title"] = Report().title
     return config.model_copy(update={"report": config.report.model_copy(update=report)}) if report else config

@@ -13,6 +13,7 @@ train_names, target_names                    what single images and targets are 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -77,7 +78,7 @@ class Subsets(Section):
             )
         names = self.class_names or _class_names(both)
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            ((twice, _),) = Counter(names).most_common(1)
             raise BadInputError(f'{path}: class_names has "{one_line(twice)}" twice; classes need different names.')
         place = {name: k for k, name in enumerate(names)}
         try:

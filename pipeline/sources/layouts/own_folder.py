@@ -177,9 +177,9 @@ class OwnFolder:
             raise BadInputError(f"{self.folder}: the lists name too few images; give n_train in {SUBSETS_FILE}.")
         if largest >= min(GAPS * len(indices), MOST_IMAGES):
             raise BadInputError(
-                f"{self.folder}: the largest index is {largest:,}, but the lists name {len(indices):,} images in all, so "
-                f"that it may be a mistake; if it is none, say n_train in {SUBSETS_FILE} (import: --n-train), at most "
-                f"{MOST_IMAGES:,}."
+                f"{self.folder}: the largest index is {largest:,}, but the lists have {len(indices):,} entries in all, "
+                f"so that it may be a mistake; if it is none, say n_train in {SUBSETS_FILE} (import: --n-train), at "
+                f"most {MOST_IMAGES:,}."
             )
         self.said.append(
             f"n_train {largest + 1:,}: the largest index is {largest:,}; if later images are in no list, give n_train "

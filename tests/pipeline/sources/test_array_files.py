@@ -75,7 +75,8 @@ def described(shape, kind="'<f4'"):
 
 
 @pytest.mark.parametrize("content", (
-    b"", b"\x93NUMPY", b"PK\x03\x04" + bytes(64), described(f"({10**30},)"), described("(2**70,)"), described("(-1, 4)"),
+    b"", b"\x93NUMPY",
+    b"PK\x03\x04" + bytes(64), described(f"({10**30},)"), described("(2**70,)"), described("(-1, 4)"),
     described("(1,)", "'O'"), described("(1,)", "5"), described("(" * 4000), npy("(" * 900), npy("{"), npy("'" * 3),
     npy("[]"), described("(1000000,)"), described("'4'"), described(f"({10**9}, {10**9})"),
 ))  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_partition_cannot_be_tested():
     ("validation.csv", "subset,query,diff\n0,-1,0.5\n", "from 0 without a gap, but they have 1 from -1 to -1"),
     ("validation.csv", "subset,query,diff\n0,0,0.5\n0,2,0.5\n", "from 0 without a gap, but they have 2 from 0 to 2"),
     ("validation.csv", f"subset,query,diff\n0,{10**12},0.5\n", "without a gap"),
-    ("validation_2.csv", "subset,query,diff\n0,0,99\n", "says 99 of subset 0 and query 0, but .* was said of it before"),
+    ("validation_2.csv", "subset,query,diff\n0,0,99\n", "says 99 of subset 0 and query 0, but .* was said"),
     ("validation.csv", 'subset,query,diff\n0,0,"' + "9" * 200_000 + '"\n', "is not a file of subsets and losses"),
     ("subsets.json", '{"n_train": 3}', "must hold a list of lists"),
     ("validation.csv", "subset,query,diff\n0,0,low\n", "is not a file of subsets and losses"),

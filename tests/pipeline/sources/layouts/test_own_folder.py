@@ -101,7 +101,7 @@ def test_a_run_says_what_was_assumed_and_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(("largest", "said", "sentence"), [
-    (10**9, None, r"the largest index is 1,000,000,000, but the lists name 12,000 images in all.* say n_train in subsets"),
+    (10**9, None, r"largest index is 1,000,000,000, but the lists have 12,000 entries in all.* say n_train in subsets"),
     (1_200_000, None, "the largest index is 1,200,000"),
     (2**62, None, "the largest index is"),
     (5, {"n_train": 10**8 + 1}, "n_train: input should be less than"),
