@@ -57,8 +57,8 @@ def write(
 
 def _files_of(folder: Path, overwrite: bool) -> list[str]:
     """Those of the report that the folder holds; nothing that is not ours is ever removed."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"`folder` must be a folder, but {folder} is a file.")
+    if (folder.is_symlink() or folder.exists()) and not folder.is_dir():
+        raise ValueError(f"`folder` must be a folder, but {folder} is a {'file' if folder.exists() else 'dead link'}.")
     if not folder.is_dir() or not any(folder.iterdir()):
         return []
     if not (folder / LISTED).is_file():
