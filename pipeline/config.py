@@ -396,7 +396,8 @@ def literal(value: Any) -> str:
     """A setting as TOML writes it, also in a `section.key=value` override."""
     import json
 
-    return json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form.
+    text = json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form,
+    return text.replace("\x7f", "\\u007f")  # but for this one character, which TOML does not allow.
 
 
 def _apply(data: dict[str, Any], override: str) -> None:

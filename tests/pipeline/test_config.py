@@ -1,6 +1,7 @@
 """Configurations: named ones, overrides, and a sentence for everything that is wrong."""
 
 import re
+import tomllib
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from own_folders import write
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.config import Config, load_config, named_configs, to_toml
+from pipeline.config import Config, literal, load_config, named_configs, to_toml
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
 
@@ -25,6 +26,11 @@ def test_named_configs_are_valid_and_print_as_toml_that_reads_back(name, tmp_pat
     config = load_config(name, [])
     (tmp_path / "copy.toml").write_text(to_toml(config))
     assert load_config(str(tmp_path / "copy.toml"), []) == config
+
+
+def test_any_text_reads_back_from_toml():
+    text = "".join(map(chr, range(0xD800))) + "\U0001f600"
+    assert tomllib.loads(f"x = {literal(text)}")["x"] == text
 
 
 def test_the_default_is_the_papers_design():

@@ -47,6 +47,21 @@ def test_what_cannot_be_imported_is_one_sentence(tmp_path, words, sentence):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
 
 
+@pytest.mark.parametrize("out", ("dead", "file/out", "x" * 300, "a/" + "y" * 300))
+def test_a_place_that_cannot_be_is_one_sentence(tmp_path, out):
+    (tmp_path / "dead").symlink_to("gone")
+    (tmp_path / "file").write_text("mine")
+    done = call(tmp_path, "import", "--from", "dattri", FILES / "dattri", out)
+    assert done.returncode == 2 and f"OUT {out}" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dead", "file"]
+
+
+def test_a_sentence_names_what_is_there(tmp_path):
+    """Not the folder in which the new one is made, which goes."""
+    done = call(tmp_path, "import", "--from", "dattri", FILES / "dattri", "out", "--outcome", "x" * 41)
+    assert done.returncode == 2 and "out/subsets.json: outcome: string should have at most 40" in done.stderr
+
+
 def test_the_table_can_be_imported_first():
     """As the command's help does: no import goes in circles by way of a package."""
     subprocess.run([sys.executable, "-c", "import pipeline.sources.imports"], check=True)
