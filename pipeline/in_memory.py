@@ -20,7 +20,7 @@ from datamodels_inf.analysis.result import Analysis
 from datamodels_inf.analysis.testing import tested_blocks
 from datamodels_inf.findings import Family, counts_by_correction, finding_level
 from datamodels_inf.influence import influence_pvalue
-from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.checks import Floats, Ints, check_flag, check_integer
 from pipeline.images.item_names import ItemNames
 from pipeline.report import write_report
 from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Growth, Images, MaskCheck
@@ -40,7 +40,10 @@ def write(
     result: Analysis, folder: Path, *, title: str | None = None, max_panels: int = 50, overwrite: bool = False
 ) -> Path:
     """Write the page and its files into a new or empty folder, or with `overwrite` in place of a report; the page."""
-    old = _files_of(folder, overwrite)
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"`title` must be a text, but it is {title!r}.")
+    check_integer("max_panels", max_panels, 0)
+    old = _files_of(folder, check_flag("overwrite", overwrite))
     content = content_of(result, title or TITLE, max_panels)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:

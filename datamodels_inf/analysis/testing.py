@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from datamodels_inf.analysis.inputs import Data
 from datamodels_inf.analysis.items import Items
 from datamodels_inf.analysis.settings import Settings
 from datamodels_inf.designs.pairs import Pairs, top_pairs
-from datamodels_inf.internal.checks import Ints, check_pairs
+from datamodels_inf.internal.checks import Ints, check_iterable, check_pairs
 from datamodels_inf.pair_answers import EFFECTS, NOTES, Columns, PairAnswers
 from datamodels_inf.targets import Target, prepare_targets
 
@@ -46,9 +46,9 @@ def read_pairs(pairs: Any, items: Items) -> Pairs:
     left: list[Ints] = []
     right: list[Ints] = []
     targets = []
-    rows = pairs.tolist() if isinstance(pairs, np.ndarray) else list(getattr(pairs, "values", pairs))
-    for number, row in enumerate(rows):
-        if isinstance(row, str) or np.size(np.asarray(row, dtype=object), 0) != 3:
+    given = pairs.tolist() if isinstance(pairs, np.ndarray) else getattr(pairs, "values", pairs)
+    for number, row in enumerate(check_iterable("pairs", given, "rows of (i, j, target)")):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Collection) or len(row) != 3:
             raise ValueError(f"`pairs` must hold (i, j, target) in each row, but row {number} is {row!r}.")
         i, j, target = row
         groups = [_group(side, items) for side in (i, j)]

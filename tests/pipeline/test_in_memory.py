@@ -149,6 +149,13 @@ def test_a_list_of_files_leads_nowhere_else(small, tmp_path):
     assert dear.read_text(encoding="utf-8") == "dear"
 
 
+@pytest.mark.parametrize("options", ({"title": 5}, {"max_panels": -1}, {"max_panels": "2"}, {"overwrite": "no"}))
+def test_options_of_another_type_are_refused_by_name(small, tmp_path, options):
+    with pytest.raises(ValueError, match=f"`{next(iter(options))}` must be"):
+        write(small, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("overwrite", (True, False))
 def test_other_things_are_never_overwritten(small, tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("all of it", encoding="utf-8")
