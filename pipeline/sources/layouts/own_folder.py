@@ -20,6 +20,7 @@ from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
 from pipeline.sources.subsets_file import MOST_IMAGES, SUBSETS_FILE, Subsets, better_when_higher, read_subsets
 from pipeline.store.files import human_bytes
+from pipeline.text.given_names import outcome_name
 
 if TYPE_CHECKING:
     from pipeline.config import Source
@@ -249,9 +250,8 @@ class OwnFolder:
         if given.outcome is None and self.higher_is_better is not None:
             return outcome, self.higher_is_better
         higher = better_when_higher(outcome)
-        self.said.append(
-            f'higher_is_better {str(higher).lower()}: {"assumed of" if higher else "by the name"} "{outcome}"'
-        )
+        why = "assumed of" if higher else "by the name"
+        self.said.append(f'higher_is_better {str(higher).lower()}: {why} "{outcome_name(outcome)}"')
         return outcome, higher
 
 
