@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
 from pipeline.score_files.records import record_type, widened
-from pipeline.score_files.tensors import as_array
+from pipeline.score_files.tensors import as_array, load
 from pipeline.text.json_file import read_json
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -95,8 +95,7 @@ def _npz(path: Path) -> Arrays:
 def _torch(path: Path) -> Arrays:
     import torch
 
-    with path.open("rb") as file:  # Of a path, torch would look at the name.
-        content = torch.load(file, map_location="cpu", weights_only=True)
+    content = load(path)
     if isinstance(content, torch.Tensor):
         return {"weight": as_array(content)}
     if not isinstance(content, Mapping):

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+def load(path: Path) -> Any:
+    """What a .pt file holds; nothing is unpickled but tensors, and what torch says of that is said in a few words.
+
+    Of a path, torch would look at the name.
+    """
+    import torch
+
+    try:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # About how it was saved, for whoever saved it.
+            return torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ValueError("it holds other things than tensors, or is damaged; nothing else is unpickled") from error
 
 
 def as_array(tensor: Tensor) -> NDArray[Any]:

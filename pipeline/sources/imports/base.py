@@ -100,12 +100,13 @@ def write_folder(out: Path, converted: Converted) -> Opened:
     check_place(out, "OUT")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInputError(f"{out} is there already; name a folder that is not, or an empty one.")
-    making = Path(mkdtemp(prefix=".import-", dir=make_folder(out.parent, "the folder of OUT")))
+    place = out.resolve()  # Where a link leads to.
+    making = Path(mkdtemp(prefix=".import-", dir=make_folder(place.parent, "the folder of OUT")))
     try:
         _write(making, converted)
         _refuse_bad_rows(making, out)
         making.chmod(0o755)
-        making.replace(out)  # Over an empty folder, too.
+        making.replace(place)  # Over an empty folder, too.
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return OwnFolder(out).open()

@@ -1,15 +1,27 @@
 """Tensors that are no larger than their files."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from pipeline.score_files.tensors import as_array, check_tensor
+from pipeline.score_files.tensors import as_array, check_tensor, load
 
 
 def test_a_tensor_with_a_gradient_is_read():
     """As dattri's scores may be."""
     np.testing.assert_array_equal(as_array(torch.ones(2, 2, requires_grad=True) * 3), np.full((2, 2), 3.0))
+
+
+def test_what_is_no_tensor_is_said_in_our_own_words(tmp_path):
+    torch.save({"a": Path}, tmp_path / "x")
+    (tmp_path / "y").write_bytes(b"nothing of torch's")
+    for name in "xy":
+        with pytest.raises(ValueError, match="it holds other things than tensors, or is damaged; nothing"):
+            load(tmp_path / name)
+    torch.save([torch.ones(2)], tmp_path / "z", pickle_protocol=3)
+    assert load(tmp_path / "z")[0].tolist() == [1, 1]  # Of which torch would warn.
 
 
 def test_a_part_of_a_tensor_and_its_transpose_are_read():

@@ -43,6 +43,13 @@ def test_nothing_is_written_over_and_nothing_is_left_half_made(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_link_to_an_empty_folder_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write_folder(tmp_path / "link", Converted(LISTS, outcomes=VALUES))
+    assert (tmp_path / "real" / "indices.npy").is_file() and (tmp_path / "link").is_symlink()
+
+
 def test_outcomes_there_must_be_and_as_many_as_lists(tmp_path):
     with pytest.raises(BadInputError, match=r"src holds no outcomes; .*--outcomes FILE\.npy"):
         with_given(Converted(LISTS), Given(), tmp_path / "src")

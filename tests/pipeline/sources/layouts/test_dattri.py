@@ -51,7 +51,7 @@ def test_a_subsets_file_may_say_more_and_is_part_of_the_content(folder):
 
 def test_nothing_is_unpickled(tmp_path):
     torch.save({"a": Path}, tmp_path / "x.pt")
-    with pytest.raises(BadInputError, match=r"x\.pt is not a \.pt file of one tensor \(UnpicklingError"):
+    with pytest.raises(BadInputError, match=r"x\.pt is not a \.pt file of one tensor \(.*other things than tensors"):
         read_tensor(tmp_path / "x.pt")
     torch.save({"a": torch.ones(2)}, tmp_path / "y.pt")
     with pytest.raises(BadInputError, match="it holds a dict"):
