@@ -46,6 +46,15 @@ def cell(value: Cell) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
 
 
+def text_of(cell_text: str) -> str:
+    """The text of a cell, without the apostrophe that `cell` puts before what looks like a formula.
+
+    >>> text_of(cell("=1+1")), text_of("'s")
+    ('=1+1', "'s")
+    """
+    return cell_text[1:] if cell_text[:1] == "'" and cell_text[1:].lstrip().startswith(FORMULA) else cell_text
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
