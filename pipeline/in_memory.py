@@ -30,7 +30,7 @@ from pipeline.report.evidence.shown import evidence_of
 from pipeline.report.rows import rows_of
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
-from pipeline.store.listed_files import LISTED, listed_files, write_list
+from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.given_names import outcome_name
 
 TITLE = "Which training images matter more?"
@@ -60,8 +60,9 @@ def write(
 
 def _files_of(folder: Path, overwrite: bool) -> list[str]:
     """Those of the report that the folder holds; nothing that is not ours is ever removed."""
-    if (folder.is_symlink() or folder.exists()) and not folder.is_dir():
-        raise ValueError(f"`folder` must be a folder, but {folder} is a {'file' if folder.exists() else 'dead link'}.")
+    problem = blocked(folder)
+    if problem:
+        raise ValueError(f"`folder` cannot hold a report: {problem}.")
     if not folder.is_dir() or not any(folder.iterdir()):
         return []
     if not (folder / LISTED).is_file():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -14,11 +13,9 @@ from pipeline.errors import BadInputError
 from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
-from pipeline.store.listed_files import LISTED, listed_files, write_list
+from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.json_file import read_json
 
-ENDINGS = (".html", ".json", ".csv")
-"""Of the files of a report."""
 TOLD = ("report.json", "referee.json")
 """What says how a page was made; that of the referee only by which command."""
 
@@ -50,18 +47,9 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
 
 def refuse_blocked(home: Path) -> None:
     """Where no report can be written at `home`, say so: before a stage has run for hours, not after."""
-    if (home.is_symlink() or home.exists()) and not home.is_dir():
-        what = "a link to nothing" if not home.exists() else "a file"
-        raise BadInputError(f"{home} is {what}, so that no report can be put there; move it, or set report.name.")
-    if not home.is_dir():
-        return
-    if not os.access(home, os.W_OK):
-        raise BadInputError(f"{home} is not writable, so that no report can be put there; set report.name.")
-    for path in home.iterdir():
-        if path.is_dir() and (path.name == LISTED or path.suffix in ENDINGS):
-            raise BadInputError(f"{path} is a folder where a file of the report goes; move it, or set report.name.")
-        if path.name == "panels" and not path.is_dir():
-            raise BadInputError(f"{path} is a file where a folder of the report goes; move it, or set report.name.")
+    problem = blocked(home)
+    if problem:
+        raise BadInputError(f"{problem}; move it, or set report.name.")
 
 
 def holds(home: Path, result: Result) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 LISTED = ".files"
 """Holds the names of a report's files, one a line."""
+ENDINGS, FOLDERS = (".html", ".json", ".csv"), ("panels",)
+"""Of a report's files, and what folders it has."""
 
 
 def listed_files(home: Path) -> list[str]:
@@ -38,6 +41,22 @@ def _is_inside(root: Path, name: str) -> bool:
         return place.resolve() == place and place.is_relative_to(root) and place.is_file()
     except (OSError, ValueError):  # Too long, or with a NUL.
         return False
+
+
+def blocked(home: Path) -> str:
+    """Why no report can be written at `home`, for a sentence; empty if one can."""
+    if (home.is_symlink() or home.exists()) and not home.is_dir():
+        return f"{home} is {'a file' if home.exists() else 'a link to nothing'}, so that no report can be put there"
+    if not home.is_dir():
+        return ""
+    if not os.access(home, os.W_OK):
+        return f"{home} is not writable, so that no report can be put there"
+    for path in home.iterdir():
+        if path.is_dir() and (path.name == LISTED or path.suffix in ENDINGS):
+            return f"{path} is a folder where a file of the report goes"
+        if path.name in FOLDERS and not path.is_dir():
+            return f"{path} is a file where a folder of the report goes"
+    return ""
 
 
 def write_list(path: Path, names: Iterable[str]) -> None:

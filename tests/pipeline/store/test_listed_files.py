@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.store.listed_files import LISTED, listed_files, write_list
+from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 
 
 @pytest.fixture
@@ -39,3 +39,15 @@ def test_it_does_not_matter_how_the_folder_is_reached(home, monkeypatch):
     assert listed_files(home.relative_to(home.parent)) == ["index.html"]
     (home.parent / "y").symlink_to(home)
     assert listed_files(home.parent / "y") == ["index.html"]
+
+
+def test_what_is_in_the_way_is_named(home, tmp_path):
+    assert blocked(home) == blocked(tmp_path / "new") == ""
+    (tmp_path / "link").symlink_to("gone")
+    assert blocked(tmp_path / "link").endswith("link is a link to nothing, so that no report can be put there")
+    assert "dear.txt is a file, so that" in blocked(tmp_path / "dear.txt")
+    (home / "panels").write_text("mine")
+    assert blocked(home).endswith("panels is a file where a folder of the report goes")
+    (home / "panels").unlink()
+    (home / "tests.csv").mkdir()
+    assert blocked(home).endswith("tests.csv is a folder where a file of the report goes")
