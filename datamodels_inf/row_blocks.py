@@ -62,7 +62,7 @@ def block_ends(n_models: int, first_rows: int, blocks: int | None = None) -> tup
     if blocks is None:
         return _by_rule(n_models, first_rows)
     check_integer("blocks", blocks, 1)
-    ends = _root_spaced(n_models, first_rows, blocks)
+    ends = _root_spaced(n_models, first_rows, min(blocks, n_models))  # More than rows there cannot be.
     if blocks > 1 and _smallest(ends, n_models) < LEAST:
         fewer = (_root_spaced(n_models, first_rows, k) for k in range(min(blocks, n_models // LEAST), 1, -1))
         most = next((len(some) for some in fewer if _smallest(some, n_models) >= LEAST), 1)

@@ -64,7 +64,7 @@ def _run() -> None:
 
 
 def _stop(sentence: str, code: int) -> None:
-    echo(f"datamodels-inf: {sentence}", err=True)
+    echo(f"datamodels-inf: {' '.join(sentence.splitlines())}", err=True)
     sys.exit(code)
 
 

@@ -15,6 +15,8 @@ from typing import Any, TextIO
 
 import click
 
+from pipeline.text.given_names import printable
+
 STATUS = 141
 """What a shell says of a program that SIGPIPE ended: 128 + 13."""
 
@@ -24,9 +26,9 @@ class ClosedPipeError(Exception):
 
 
 def echo(line: str, *, err: bool = False) -> None:
-    """Print a line."""
+    """Print a line, in which nothing moves the cursor, colours or hides text: names come from files of others."""
     with named():
-        click.echo(line, err=err)
+        click.echo(printable(line), err=err)
 
 
 @contextlib.contextmanager

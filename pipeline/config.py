@@ -15,7 +15,7 @@ from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.errors import BadInputError
 from pipeline.referee_settings import Referee
-from pipeline.report_name import about_other_data, changes, name_of_file, variation
+from pipeline.report_name import LONGEST_NAME, about_other_data, changes, joined, name_of_file, variation
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
 from pipeline.training.settings import Train
@@ -248,7 +248,7 @@ class Robustness(Section):
 class Report(Section):
     """What the report is called and how much it shows. Without a name, `load_config` gives it one."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "report"
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=LONGEST_NAME)] = "report"
     title: str = "Which training images matter more?"
     max_panels: Annotated[int, Field(ge=0)] = 50
 
@@ -301,8 +301,9 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
     path = find_config(name_or_path)
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"the configuration {path} is not valid TOML: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:  # Numbers of thousands of digits are a ValueError, too.
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise BadInputError(f"the configuration {path} is not valid TOML: {reason}.") from error
     data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
@@ -323,7 +324,7 @@ def _with_named_report(config: Config, path: Path, written: dict[str, Any], aske
     changed = _changed(config, written, asked)
     if changed and ("report.name" not in asked or "name" in report):
         slug = variation(changed, config.model_dump(mode="json"))
-        report["name"] = f"{report.get('name', config.report.name)}-{slug}"
+        report["name"] = joined(report.get("name", config.report.name), slug)
     if about_other_data(changed) and "report.title" not in asked:
         report["title"] = Report().title
     return config.model_copy(update={"report": config.report.model_copy(update=report)}) if report else config
@@ -395,7 +396,8 @@ def literal(value: Any) -> str:
     """A setting as TOML writes it, also in a `section.key=value` override."""
     import json
 
-    return json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form.
+    text = json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form,
+    return text.replace("\x7f", "\\u007f")  # but for this one character, which TOML does not allow.
 
 
 def _apply(data: dict[str, Any], override: str) -> None:
@@ -403,11 +405,17 @@ def _apply(data: dict[str, Any], override: str) -> None:
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
         raise BadInputError(f"--set {override}: give it as section.key=value.")
+    if len(override.splitlines()) > 1:  # TOML would read further settings there.
+        raise BadInputError(f"--set {name.strip()}: a value stands on one line; give one --set for each setting.")
     table = data.setdefault(section, {})
     if not isinstance(table, dict):
         raise BadInputError(f"--set {override}: {section} is not a section.")
     if text.strip():
-        table[key] = _value(text.strip())
+        try:
+            table[key] = _value(text.strip())
+        except (ValueError, RecursionError) as error:
+            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+            raise BadInputError(f"--set {name.strip()}: its value cannot be read ({reason}).") from error
     else:
         table.pop(key, None)
 

@@ -20,7 +20,7 @@ from datamodels_inf.analysis.result import Analysis
 from datamodels_inf.analysis.testing import tested_blocks
 from datamodels_inf.findings import Family, counts_by_correction, finding_level
 from datamodels_inf.influence import influence_pvalue
-from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.checks import Floats, Ints, check_flag, check_integer
 from pipeline.images.item_names import ItemNames
 from pipeline.report import write_report
 from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Growth, Images, MaskCheck
@@ -30,18 +30,20 @@ from pipeline.report.evidence.shown import evidence_of
 from pipeline.report.rows import rows_of
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
+from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.given_names import outcome_name
 
 TITLE = "Which training images matter more?"
-LISTED = ".files"
-"""Holds the names of a report's files, as beside the reports of runs."""
 
 
 def write(
     result: Analysis, folder: Path, *, title: str | None = None, max_panels: int = 50, overwrite: bool = False
 ) -> Path:
     """Write the page and its files into a new or empty folder, or with `overwrite` in place of a report; the page."""
-    old = _files_of(folder, overwrite)
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"`title` must be a text, but it is {title!r}.")
+    check_integer("max_panels", max_panels, 0)
+    old = _files_of(folder, check_flag("overwrite", overwrite))
     content = content_of(result, title or TITLE, max_panels)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
@@ -52,21 +54,22 @@ def write(
         for name in files:  # The page is the last: where it stands, the report is whole.
             (folder / name).parent.mkdir(exist_ok=True)
             (made / name).replace(folder / name)
-    (folder / LISTED).write_text("".join(f"{name.as_posix()}\n" for name in files), encoding="utf-8")
+    write_list(folder / LISTED, (name.as_posix() for name in files))
     return folder / "index.html"
 
 
 def _files_of(folder: Path, overwrite: bool) -> list[str]:
     """Those of the report that the folder holds; nothing that is not ours is ever removed."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"`folder` must be a folder, but {folder} is a file.")
+    problem = blocked(folder)
+    if problem:
+        raise ValueError(f"`folder` cannot hold a report: {problem}.")
     if not folder.is_dir() or not any(folder.iterdir()):
         return []
     if not (folder / LISTED).is_file():
         raise ValueError(f"`folder` must be new or empty, but {folder} holds other things; name another.")
     if not overwrite:
         raise ValueError(f"{folder} holds a report already; say overwrite=True to replace it, or name another folder.")
-    return (folder / LISTED).read_text(encoding="utf-8").splitlines()
+    return listed_files(folder)
 
 
 def content_of(result: Analysis, title: str, max_panels: int) -> Content:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from pipeline.config import Config
+from pipeline.errors import BadInputError
 from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
+from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
+from pipeline.text.json_file import read_json
 
 TOLD = ("report.json", "referee.json")
 """What says how a page was made; that of the referee only by which command."""
@@ -30,9 +30,8 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
         yield replaced
     home.mkdir(parents=True, exist_ok=True)
     files: dict[str, dict[str, Any]] = result.manifest["files"]
-    listed = home / ".files"
-    stale = set(listed.read_text(encoding="utf-8").splitlines()) - files.keys() if listed.is_file() else set()
-    for path in (*(home / name for name in stale), *home.rglob(f"{PART}*")):
+    stale = set(listed_files(home)) - files.keys()
+    for path in (*(home / name for name in stale), *(path for path in home.rglob(f"{PART}*") if path.is_file())):
         path.unlink(missing_ok=True)
     for name, entry in files.items():
         place = home / name
@@ -41,9 +40,16 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
         place.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(place) as temporary:
             shutil.copyfile(result.folder / name, temporary)
-    with whole_file(listed) as temporary:
-        temporary.write_text("".join(f"{name}\n" for name in files), encoding="utf-8")
+    with whole_file(home / LISTED) as temporary:
+        write_list(temporary, files)
     yield f"report   {home / 'index.html'}"
+
+
+def refuse_blocked(home: Path) -> None:
+    """Where no report can be written at `home`, say so: before a stage has run for hours, not after."""
+    problem = blocked(home)
+    if problem:
+        raise BadInputError(f"{problem}; move it, or set report.name.")
 
 
 def holds(home: Path, result: Result) -> bool:
@@ -69,10 +75,10 @@ def _replaced(home: Path, config: Config, command: str) -> str:
         return ""
     try:
         file = next(home / name for name in TOLD if (home / name).is_file())
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = read_json(file)
         made_by = str(told["provenance"].get("Command", ""))
         same = made_by == command if file.name == "referee.json" else _is_of(told["configuration"], config)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError, StopIteration):
+    except (BadInputError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration):
         return f"replaces an older report in {home}"
     if same:
         return ""

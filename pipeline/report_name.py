@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
+NUMBER = re.compile(r"[0-9.]+(e[0-9]+)?")
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Section → key → value, as JSON."""
 
@@ -27,7 +28,11 @@ SAME_RESULT = ("fit.memory_gb", "test.chunk_pairs", "source.mirrors")
 DATA = ("kind", "set", "folder", "percent", "bucket", "prefix", "endpoint_url", "masks_url", "margins_url")
 """Keys of `[source]` that say which data a report is about."""
 
-LONGEST = 60
+TEXTS = ("target_class",)
+"""Keys whose value is a text even where it looks like a number, so that the two are not mistaken."""
+
+LONGEST, LONGEST_NAME = 60, 100
+"""Of the part that a file or its changes give, and of the whole name."""
 
 
 def name_of_file(stem: str) -> str:
@@ -88,9 +93,28 @@ def _value_words(key: str, value: Any) -> tuple[str, bool]:
         return key, True
     values = value if isinstance(value, list) else [value]
     texts = [f"{item:g}" if isinstance(item, float) else str(item) for item in values]
-    exact = [not isinstance(item, float) or float(text) == item for item, text in zip(values, texts, strict=True)]
+    exact = [_is_exact(key, item, text) for item, text in zip(values, texts, strict=True)]
     plain = [_plain(PurePath(text).name) for text in texts]
     return "-".join([key, *filter(None, plain)]), plain == texts and all(exact)
+
+
+def _is_exact(key: str, item: Any, text: str) -> bool:
+    """Whether nothing else has this text: "1-2" looks like a list, and "3" like a number."""
+    if isinstance(item, str):
+        return "-" not in item and (key in TEXTS or not NUMBER.fullmatch(item))
+    return not isinstance(item, float) or float(text) == item
+
+
+def joined(name: str, slug: str) -> str:
+    """A name and what is varied; of a long name the beginning, with a few letters of a hash.
+
+    >>> joined("digits", "alpha-0.1"), len(joined("x" * 99, "alpha-0.1"))
+    ('digits-alpha-0.1', 100)
+    """
+    if len(name) + 1 + len(slug) <= LONGEST_NAME:
+        return f"{name}-{slug}"
+    digest = hashlib.sha256(name.encode()).hexdigest()[:6]
+    return f"{name[: LONGEST_NAME - len(slug) - 8]}-{digest}-{slug}"
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.published import publish
+from pipeline.published import publish, refuse_blocked
 from pipeline.stages import STAGES, Run, Stage
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
@@ -68,8 +68,10 @@ class Pipeline:
     def run(self, last: str) -> Result:
         """Run or find `last` and every stage that it needs; publish its files if that is what it is for."""
         make_folder(self.store.root, "--store")
+        home = self.reports / f"{self.config.report.name}{STAGES[last].suffix}"
         if STAGES[last].published:
             make_folder(self.reports, "--reports")
+            refuse_blocked(home)
         needed = _needed(last)
         with self.store.locked(self.say):
             results: dict[str, Result] = {}
@@ -79,7 +81,6 @@ class Pipeline:
                 if name == last:
                     break
             if STAGES[last].published:
-                home = self.reports / f"{self.config.report.name}{STAGES[last].suffix}"
                 for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                     self.say(f"{'':<9} {line}")
         return results[last]

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.internal.checks import Ints
+from datamodels_inf.internal.checks import Ints, check_iterable
 from datamodels_inf.internal.column_names import column_names, find_column
 
 Part: TypeAlias = Literal["train", "target"]
@@ -114,7 +114,8 @@ def _labels(part: Part, given: Any, count: int) -> NDArray[Any] | None:
 
 
 def _names(part: Part, given: Any, count: int) -> tuple[str, ...]:
-    names: Sequence[str] | None = column_names(given) or tuple(str(name) for name in given)
+    what = f"of the {_words(part)} {count} texts"
+    names: Sequence[str] | None = column_names(given) or tuple(map(str, check_iterable("names", given, what)))
     if names is None or len(names) != count:
         raise ValueError(f"`names` of the {_words(part)} must be {count} texts, but there are {len(names or ())}.")
     return tuple(names)

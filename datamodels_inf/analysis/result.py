@@ -157,6 +157,8 @@ class Analysis:
                 "no installed package writes reports: install datamodels-inf again (pip install datamodels-inf), "
                 "so that its entry points are known."
             )
+        if not isinstance(folder, (str, Path)):
+            raise ValueError(f"`folder` must be a path, but it is {folder!r}.")
         page: Path = found[0].load()(self, Path(folder), title=title, max_panels=max_panels, overwrite=overwrite)
         return page
 

@@ -20,7 +20,7 @@ from datamodels_inf.analysis.settings import RowsUse, Settings, as_names
 from datamodels_inf.analysis.testing import as_table, draw_top, read_pairs, run_tests
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.findings import decide
-from datamodels_inf.internal.checks import Floats, Ints, check_integer
+from datamodels_inf.internal.checks import Floats, Ints, check_integer, check_iterable
 from datamodels_inf.internal.comparison import Order
 from datamodels_inf.masks import FloatArray
 from datamodels_inf.pair_answers import PairAnswers
@@ -107,7 +107,7 @@ def analyse(
     [[3, 8, True]]
     """
     settings = Settings(
-        method=as_names(method),
+        method=as_names("method", method),
         alpha=alpha,
         correction=correction,
         tau=tau,
@@ -119,7 +119,7 @@ def analyse(
         first_rows=first_rows,
         blocks=blocks,
         k=k,
-        versus=as_names(versus),  # type: ignore[arg-type]
+        versus=as_names("versus", versus),  # type: ignore[arg-type]
         random_partners=random_partners,
         calibrate=calibrate,
         allow_unexchangeable=allow_unexchangeable,
@@ -127,6 +127,10 @@ def analyse(
         higher_is_better=higher_is_better,
     )
     data = Data.of(masks, outcomes, n_train=n_train, labels=labels, names=names, images=images)
+    if lasso is not None and not isinstance(lasso, Mapping):
+        raise ValueError(f"`lasso` must be a dictionary of options of `fit_lasso`, but it is {lasso!r}.")
+    if progress is not None and not callable(progress):
+        raise ValueError(f"`progress` must be a function, but it is {progress!r}.")
     work = Work({**(lasso or {}), "threads": threads}, _count_threads(threads), progress)
     listed = None if pairs is None else read_pairs(pairs, data.items)
     weights = _read_weights(theta, bias, data, settings)
@@ -209,7 +213,8 @@ def _targets(given: Sequence[int | str] | None, items: Items, listed: Pairs | No
     """The targets that get a datamodel: those that are named, those of the pairs, or all."""
     if given is None:
         return np.arange(items.n_targets) if listed is None else np.unique(listed.target)
-    found = np.array([items.find("target", target) for target in given], np.int64)
+    listing = check_iterable("targets", given, "a list of targets, by number or name")
+    found = np.array([items.find("target", target) for target in listing], np.int64)
     if not found.size or len(np.unique(found)) < found.size:
         raise ValueError("`targets` must name at least one target, and none twice.")
     missing = [] if listed is None else np.setdiff1d(listed.target, found).tolist()

@@ -7,7 +7,14 @@ from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 from datamodels_inf.designs.pairs import Versus
-from datamodels_inf.internal.checks import check_choice, check_fraction, check_integer, check_nonnegative
+from datamodels_inf.internal.checks import (
+    check_choice,
+    check_flag,
+    check_fraction,
+    check_integer,
+    check_iterable,
+    check_nonnegative,
+)
 from datamodels_inf.internal.comparison import Order
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
@@ -39,6 +46,7 @@ class Settings:
     higher_is_better: bool = True
 
     def __post_init__(self) -> None:
+        self._check_types()
         for name in self.method:
             check_choice("method", name, tuple(METHODS))
         if not self.method or len(set(self.method)) < len(self.method):
@@ -52,6 +60,14 @@ class Settings:
             )
         self._check_tests()
         self._check_rows()
+
+    def _check_types(self) -> None:
+        for name in ("calibrate", "allow_unexchangeable", "higher_is_better"):
+            check_flag(name, getattr(self, name))
+        if not isinstance(self.outcome, str):
+            raise ValueError(f"`outcome` must be a text, but it is {self.outcome!r}.")
+        for name in ("k", "random_partners"):
+            check_integer(name, getattr(self, name), 1)
 
     def _check_tests(self) -> None:
         check_nonnegative("tau", self.tau)
@@ -91,6 +107,10 @@ class Settings:
         return ", ".join(f"{name}={value!r}" for name, value in given if value != defaults[name])
 
 
-def as_names(value: str | Sequence[str]) -> tuple[str, ...]:
-    """One name, or several."""
-    return (value,) if isinstance(value, str) else tuple(value)
+def as_names(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+    """One name, or several, of the argument `name`."""
+    names = (value,) if isinstance(value, str) else tuple(check_iterable(name, value, "a name, or several"))
+    for one in names:
+        if not isinstance(one, str):
+            raise ValueError(f"`{name}` must be a name, or several, but it has {one!r}.")
+    return names

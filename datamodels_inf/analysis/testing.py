@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from datamodels_inf.analysis.inputs import Data
 from datamodels_inf.analysis.items import Items
 from datamodels_inf.analysis.settings import Settings
 from datamodels_inf.designs.pairs import Pairs, top_pairs
-from datamodels_inf.internal.checks import Ints, check_pairs
+from datamodels_inf.internal.checks import Ints, check_iterable, check_pairs
 from datamodels_inf.internal.column_names import column_names
 from datamodels_inf.pair_answers import EFFECTS, NOTES, Columns, PairAnswers
 from datamodels_inf.targets import Target, prepare_targets
@@ -47,9 +47,8 @@ def read_pairs(pairs: Any, items: Items) -> Pairs:
     left: list[Ints] = []
     right: list[Ints] = []
     targets = []
-    rows = _rows(pairs)
-    for number, row in enumerate(rows):
-        if isinstance(row, str) or np.size(np.asarray(row, dtype=object), 0) != 3:
+    for number, row in enumerate(_rows(pairs)):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Collection) or len(row) != 3:
             raise ValueError(f"`pairs` must hold (i, j, target) in each row, but row {number} is {row!r}.")
         i, j, target = row
         groups = [_group(side, items) for side in (i, j)]
@@ -75,7 +74,8 @@ def _rows(pairs: Any) -> list[Any]:
         if missing:
             raise ValueError(f"`pairs` must have the columns i, j and target, but it has no {missing[0]!r}.")
         return list(zip(*(pairs[name].tolist() for name in ("i", "j", "target")), strict=True))
-    return pairs.tolist() if isinstance(pairs, np.ndarray) else list(getattr(pairs, "values", pairs))
+    given = pairs.tolist() if isinstance(pairs, np.ndarray) else getattr(pairs, "values", pairs)
+    return list(check_iterable("pairs", given, "rows of (i, j, target)"))
 
 
 def _group(side: Any, items: Items) -> Ints:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,20 @@ def check_integer(name: str, value: int, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}, but it is {value!r}.")
     return int(value)
+
+
+def check_flag(name: str, value: bool) -> bool:
+    """True or False, of Python's or numpy's; a text such as "no" is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"`{name}` must be True or False, but it is {value!r}.")
+    return bool(value)
+
+
+def check_iterable(name: str, value: Any, what: str) -> Iterable[Any]:
+    """Something with items, `what` in words; a text is none."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) or getattr(value, "shape", None) == ():
+        raise ValueError(f"`{name}` must be {what}, but it is {value!r}.")
+    return value
 
 
 def check_features(x: ArrayLike) -> NDArray[np.generic]:

@@ -16,6 +16,7 @@ from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import UNSEEN
 from pipeline.summaries import TestSummary
 from pipeline.text.csv_text import csv_line
+from pipeline.text.given_names import listed
 from pipeline.text.numbers import counted, terminal_pvalue
 from pipeline.unseen_effects import advice
 
@@ -147,7 +148,7 @@ def _check(tested: Tested, method: str | None, wanted_class: str | None) -> None
     if wanted_class is not None:
         names = () if tested.labels is None else tested.labels.class_names
         if wanted_class not in names:
-            there = f"there are {', '.join(names)}" if names else "the source has no labels"
+            there = f"there are {listed(names)}" if names else "the source has no labels"
             raise BadInputError(f"--class {wanted_class} is no class of this data; {there}.")
 
 

@@ -12,8 +12,10 @@ from pipeline.commands.check import working_lines
 from pipeline.commands.survey import Looked, survey_lines
 from pipeline.config import Config, literal, load_config, named_configs
 from pipeline.errors import BadInputError
+from pipeline.report_name import LONGEST
 from pipeline.sources.folder import layout_of, open_folder
-from pipeline.store.files import make_folder, whole_file
+from pipeline.store.files import check_place, make_folder, whole_file
+from pipeline.text.given_names import one_line
 
 GRID_TESTS = 3000
 """Where all pairs of images on all targets are no more than this, all are tested."""
@@ -60,17 +62,19 @@ def report_name(folder: Path) -> str:
     >>> report_name(Path("runs/My models (v2)"))
     'My-models-v2'
     """
-    words = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._") or "my-models"
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name)[:LONGEST].strip("-._") or "my-models"
     return f"{words}-own" if words in named_configs() else words
 
 
 def init_lines(folder: Path, out: Path | None) -> Iterator[str]:
     """The table, what is assumed and proposed; and the file, which is never written over."""
     out = Path(f"{report_name(folder)}.toml") if out is None else out
+    check_place(out, "--out")
     if out.exists():
         raise BadInputError(f"{out} is there already; name another file: --out FILE.toml.")
     if out.suffix != ".toml":
         raise BadInputError(f"--out {out} must end in .toml, for `run --config` to take it as a file.")
+    _refuse_name(folder)
     proposal = propose(folder)
     layout = layout_of(proposal.looked.config.source)
     yield f"{folder}: {layout.title} ({layout.name})"
@@ -82,6 +86,16 @@ def init_lines(folder: Path, out: Path | None) -> Iterator[str]:
         said = _working(looked)
     yield from said
     yield f"Written: {out}. Next: datamodels-inf run --config {out}"
+
+
+def _refuse_name(folder: Path) -> None:
+    """A configuration is text: a name that is none cannot stand in it."""
+    try:
+        str(folder).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadInputError(
+            f"{str(folder)!a} has bytes in its name that are no UTF-8; give it another name."
+        ) from error
 
 
 def _working(looked: Looked) -> list[str]:
@@ -218,7 +232,7 @@ def _test(proposal: Proposal) -> Iterator[str]:
     if looked.labels is not None:
         wanted = looked.labels.class_names[int(looked.labels.target_labels[0])]
         if proposal.design == "paper":
-            yield _line(f"target_class = {literal(wanted)}", f"of {', '.join(looked.labels.class_names)}"[:70])
+            yield _line(f"target_class = {literal(wanted)}", one_line(f"of {', '.join(looked.labels.class_names)}"))
         else:
             yield _line('# design = "paper"', "or random pairs of every two classes, on targets of one")
             yield _line(f"# target_class = {literal(wanted)}", "(without k, random_partners and targets)")

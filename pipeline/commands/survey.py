@@ -21,6 +21,7 @@ from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.opened import Opened, divided_rows
 from pipeline.sources.row_split import refuse_empty
 from pipeline.stages.download import agreed_labels, checked_images, checked_labels
+from pipeline.text.given_names import outcome_name
 from pipeline.training.inputs import Features
 
 LOOKED_AT = 20_000
@@ -179,7 +180,7 @@ def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     yield "mask law", _law(premise)
     yield "γ, share in a mask", f"{scan.proportion:.3g}"
     yield "duplicate masks", _count(looked.n_repeated, "of a mask in an earlier row")
-    yield f"{opened.outcome}", f"{scan.low:.4g} to {scan.high:.4g}, mean {scan.mean:.4g}; {better}"
+    yield outcome_name(opened.outcome), f"{scan.low:.4g} to {scan.high:.4g}, mean {scan.mean:.4g}; {better}"
     yield "NaN or infinite", _count(len(scan.unfit), "models with some")
     yield "rows", f"{looked.n_fit:,} for the fit, {looked.n_held_out:,} for the test"
 

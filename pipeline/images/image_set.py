@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,11 +116,13 @@ def readable(path: Path, what: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise BadInputError(f"{path} does not exist; make the {what} first.") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        reason = " ".join(str(error).split()) or "it ends early"
-        raise BadInputError(f"{path} is not a whole {what} ({reason}); make it again.") from error
+    except BadInputError:
+        raise
     except MemoryError as error:
         raise BadInputError(f"{path} does not fit into memory; make a smaller {what}.") from error
+    except Exception as error:  # A damaged archive, or a header that is no expression, can fail in any way.
+        reason = " ".join(str(error).split())[:200] or "it ends early"
+        raise BadInputError(f"{path} is not a whole {what} ({reason}); make it again.") from error
 
 
 def load_digits(n_train: int, n_targets: int) -> ImageSet:

@@ -13,18 +13,19 @@ What a file is, its first bytes say, never its name: traker's `scores/NAME.mmap`
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pipeline.errors import BadInputError
+from pipeline.score_files.records import record_type, widened
+from pipeline.score_files.tensors import as_array, load
+from pipeline.text.json_file import read_json
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -67,10 +68,10 @@ def records_beside(path: Path) -> Path | None:
     """The description of raw records, as Bergson puts it beside them; None for any other file."""
     info = path.parent / "info.json"
     try:
-        names = json.loads(info.read_text(encoding="utf-8"))["dtype"]["names"]
-    except (OSError, ValueError, KeyError, TypeError):
+        names = read_json(info)["dtype"]["names"]
+    except (BadInputError, KeyError, TypeError):
         return None
-    return info if "score_0" in names and "written_0" in names else None
+    return info if isinstance(names, list) and "score_0" in names and "written_0" in names else None
 
 
 def _holds_arrays(path: Path) -> bool:
@@ -98,8 +99,7 @@ def _npz(path: Path) -> Arrays:
 def _torch(path: Path) -> Arrays:
     import torch
 
-    with path.open("rb") as file:  # Of a path, torch would look at the name.
-        content = torch.load(file, map_location="cpu", weights_only=True)
+    content = load(path)
     if isinstance(content, torch.Tensor):
         return {"weight": as_array(content)}
     if not isinstance(content, Mapping):
@@ -109,15 +109,6 @@ def _torch(path: Path) -> Arrays:
         if not isinstance(content[name], torch.Tensor):
             raise ValueError(f"{name} is no tensor")
     return {name: as_array(content[name]) for name in names}
-
-
-def as_array(tensor: Tensor) -> NDArray[Any]:
-    """float64 as it is, everything else as float32: numpy has no bfloat16. Without its gradient."""
-    import torch
-
-    kind = torch.float64 if tensor.dtype == torch.float64 else torch.float32
-    array: NDArray[Any] = tensor.detach().to(kind).numpy()
-    return array
 
 
 def _safetensors(path: Path) -> Content:
@@ -152,21 +143,13 @@ def _partition(path: Path) -> tuple[str, ...]:
 
 def _records(path: Path) -> NDArray[Any]:
     """(items, queries) of records score_0, written_0, score_1, …"""
-    info = json.loads((path.parent / "info.json").read_text(encoding="utf-8"))
+    info = read_json(path.parent / "info.json")
     if info.get("attribute_tokens"):
         raise ValueError("it scores tokens, not items; score whole items")
-    layout = info["dtype"]
-    halves = [form == "bfloat16" for form in layout["formats"]]
-    formats = ["<u2" if half else form for half, form in zip(halves, layout["formats"], strict=True)]
-    described: Any = {**layout, "formats": formats}
-    records = np.memmap(path, np.dtype(described), "r")
-    n_scores = sum(name.startswith("score_") for name in layout["names"])
-    missing = sum(int(np.count_nonzero(~records[f"written_{k}"])) for k in range(n_scores))
+    kind, halves = record_type(info["dtype"])
+    records = np.memmap(path, kind, "r")
+    missing = sum(int(np.count_nonzero(records[f"written_{k}"] == 0)) for k in range(len(halves)))
     if missing:
-        raise ValueError(f"{missing:,} of its {len(records) * n_scores:,} scores were never written")
-    columns = [np.asarray(records[f"score_{k}"]) for k in range(n_scores)]
-    if any(halves):  # A bfloat16 is the upper half of a float32.
-        columns = [
-            (column.astype(np.uint32) << 16).view(np.float32) for column in columns
-        ]  # The upper half of a float32.
-    return np.stack(columns, axis=1)
+        raise ValueError(f"{missing:,} of its {len(records) * len(halves):,} scores were never written")
+    columns = [np.asarray(records[f"score_{k}"]) for k in range(len(halves))]
+    return np.stack([widened(c) if half else c for c, half in zip(columns, halves, strict=True)], axis=1)

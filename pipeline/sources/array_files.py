@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
@@ -84,11 +85,15 @@ def read_completed(path: Path, n_models: int) -> NDArray[np.bool_]:
 def open_array(path: Path) -> NDArray[Any]:
     """A memory map; nothing is unpickled."""
     try:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:  # Whatever else it is, numpy would try to read it.
+                raise ValueError("it does not begin as one")
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError as error:
         raise BadInputError(f"{path} does not exist; the source is not complete.") from error
-    except (ValueError, OSError, EOFError) as error:
-        raise BadInputError(f"{path} is not a whole .npy array of numbers ({error}); get it again.") from error
+    except Exception as error:  # A header is an expression of Python's, of which a bad one can fail in any way.
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise BadInputError(f"{path} is not a whole .npy array of numbers ({reason}); get it again.") from error
     return array
 
 

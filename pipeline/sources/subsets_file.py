@@ -12,9 +12,9 @@ train_names, target_names                    what single images and targets are 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,6 +25,8 @@ from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.section import Section
+from pipeline.text.given_names import one_line
+from pipeline.text.json_file import read_json
 
 SUBSETS_FILE = "subsets.json"
 LOWER_IS_BETTER = re.compile(
@@ -34,13 +36,15 @@ LOWER_IS_BETTER = re.compile(
 Whole = Annotated[int, Field(strict=True)]
 Text = Annotated[str, Field(strict=True, min_length=1)]
 Flag = Annotated[bool, Field(strict=True)]
-ClassNumber = Annotated[int, Field(ge=0, strict=True)]
+ClassNumber = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
+MOST_IMAGES = 100_000_000
+"""Training images of a set: a mask of these is 12.5 MB of bits, and all is made for some millions."""
 
 
 class Subsets(Section):
     """The keys of subsets.json; None for what it does not say."""
 
-    n_train: Annotated[int, Field(ge=2, strict=True)] | None = None
+    n_train: Annotated[int, Field(ge=2, le=MOST_IMAGES, strict=True)] | None = None
     lists: Literal["included", "excluded"] | None = None
     outcome: Annotated[str, Field(strict=True, min_length=1, max_length=40)] | None = None
     higher_is_better: Flag | None = None
@@ -65,10 +69,21 @@ class Subsets(Section):
         if self.train_labels is None or self.target_labels is None:
             missing = "train_labels" if self.train_labels is None else "target_labels"
             raise BadInputError(f"{path}: {missing} is missing; classes of training images and targets go together.")
-        names = self.class_names or _class_names([*self.train_labels, *self.target_labels])
+        both = [*self.train_labels, *self.target_labels]
+        by_name = not self.class_names
+        if by_name and len({type(label) for label in both}) > 1:
+            raise BadInputError(
+                f"{path}: labels are numbers in one of train_labels and target_labels and names in the other; use one "
+                "of the two, or give class_names, in the order of the numbers."
+            )
+        names = self.class_names or _class_names(both)
+        if len(set(names)) < len(names):
+            ((twice, _),) = Counter(names).most_common(1)
+            raise BadInputError(f'{path}: class_names has "{one_line(twice)}" twice; classes need different names.')
+        place = {name: k for k, name in enumerate(names)}
         try:
             train, targets = (
-                np.array([k if isinstance(k, int) else names.index(k) for k in labels], np.int64)
+                np.array([k if isinstance(k, int) and not by_name else _place(place, str(k)) for k in labels], np.int64)
                 for labels in (self.train_labels, self.target_labels)
             )
             return Labels(train, targets, tuple(names))
@@ -77,10 +92,16 @@ class Subsets(Section):
 
 
 def _class_names(labels: Sequence[int | str]) -> list[str]:
-    """Of names, those in the order of the alphabet; of numbers, "0", "1", …"""
-    if all(isinstance(label, int) for label in labels):
-        return [str(k) for k in range(max((int(k) for k in labels), default=-1) + 1)]
-    return sorted({str(label) for label in labels})
+    """Of names, those in the order of the alphabet; of numbers, "0", "1", …, those that occur."""
+    different = set(labels)
+    numbers = sorted(label for label in different if isinstance(label, int))
+    return [str(k) for k in numbers] or sorted(map(str, different))
+
+
+def _place(places: Mapping[str, int], name: str) -> int:
+    if name not in places:
+        raise ValueError(f'"{one_line(name)}" is none of class_names')
+    return places[name]
 
 
 def better_when_higher(outcome: str) -> bool:
@@ -96,10 +117,7 @@ def read_subsets(path: Path) -> Subsets:
     """The file, if it is there; what it must not say is refused by the key's name."""
     if not path.is_file():
         return Subsets()
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInputError(f"{path} is not valid JSON ({error}).") from error
+    found = read_json(path)
     if isinstance(found, list):
         raise BadInputError(
             f"{path} holds a list, and not an object with keys such as n_train; if it is Bergson's list of left-out "
@@ -116,7 +134,7 @@ def _sentence(error: ValidationError) -> str:
     problem = error.errors()[0]
     key = str(problem["loc"][0]) if problem["loc"] else "it"
     if problem["type"] == "extra_forbidden":
-        return f"{key} is not a key; allowed are {', '.join(Subsets.model_fields)}"
+        return f"{one_line(key)} is not a key; allowed are {', '.join(Subsets.model_fields)}"
     place = next((f", entry {part}" for part in problem["loc"][1:] if isinstance(part, int)), "")
     message = str(problem["msg"])
     return f"{key}{place}: {message[0].lower()}{message[1:]}"

@@ -5,7 +5,6 @@ Its images are its own, or those of CIFAR-10 that its features.npz numbers.
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from pipeline.sources.base import Arrived, content_of_images
 from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
 from pipeline.store.files import identity
+from pipeline.text.json_file import read_json
 from pipeline.training.inputs import FEATURE_FILE, Features
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ MULTIPLES = "margins.npz"
 def trained_files(folder: Path, images: Path | None) -> Files:
     """The files of such a folder, which has a manifest.json; `images` are taken instead of its own."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        manifest = read_json(folder / "manifest.json")
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+    except (BadInputError, ValueError, KeyError, TypeError, OverflowError):
         known, n_train, step, job, digests = False, 0, None, {}, {}
     if not known:
         raise BadInputError(

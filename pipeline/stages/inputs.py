@@ -22,6 +22,7 @@ from pipeline.images.image_set import ImageSet, Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.store.cache import Result
 from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
+from pipeline.text.given_names import listed
 
 
 class Described(Protocol):
@@ -209,7 +210,7 @@ def targets_of_class(data: Described, wanted: str, who: str, key: str) -> NDArra
         )
     names = data.labels.class_names
     if wanted not in names:
-        raise BadInputError(f"{key} = {wanted!r} is no class of this data; there are {', '.join(names)}.")
+        raise BadInputError(f"{key} = {wanted!r} is no class of this data; there are {listed(names)}.")
     return np.flatnonzero(data.labels.target_labels == names.index(wanted))
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 LONGEST_OUTCOME, LONGEST_NAME = 40, 60
+MOST_LISTED = 20
 UNNAMED = "outcome"
+TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of the text around them."""
 
 
 def one_line(text: str, longest: int = LONGEST_NAME) -> str:
@@ -17,6 +21,30 @@ def one_line(text: str, longest: int = LONGEST_NAME) -> str:
     plain = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text)
     name = " ".join(plain.split())
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence: the first of them, and how many more there are.
+
+    >>> listed(["cat", "dog"]), listed([str(k) for k in range(99)])[-18:]
+    ('cat, dog', '18, 19 and 79 more')
+    """
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(map(one_line, names[:MOST_LISTED])) + more
+
+
+def printable(text: str) -> str:
+    """`text` with a mark in the place of what a terminal would obey, and of what is no text; line breaks and tabs stay.
+
+    >>> printable("a\\x1b[31mb\\tc")
+    'a�[31mb\\tc'
+    """
+    return text if text.isprintable() else "".join(c if c in "\n\t" or not _is_control(c) else "\ufffd" for c in text)
+
+
+def _is_control(character: str) -> bool:
+    """Control characters, halves of surrogates, and those that turn the direction of a text."""
+    return unicodedata.category(character) in ("Cc", "Cs") or character in TURNING
 
 
 def outcome_name(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.sources import SOURCES
 from pipeline.store.files import file_digest
+from pipeline.text.json_file import read_json
 from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
 from pipeline.training.job import Job
 
@@ -39,11 +39,11 @@ class TrainedSet:
                 "datamodels-inf train, so that nobody here knows how."
             )
         try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            manifest = read_json(folder / "manifest.json")
             job, digests = Job.of_json(manifest["job"]), manifest["sha256"]
             name = FEATURE_FILE if job.features is not None else "images.npz"
             made = cls(job, folder / name, str(digests[name]))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (BadInputError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'} does not say how its models were trained; make the set again."
             ) from error

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from real_command import COMMAND, SMALL, STAGES, ok, states
 
-from pipeline.closed_pipe import ClosedPipeError, named
+from pipeline.closed_pipe import ClosedPipeError, echo, named
 
 SHORT = (["--help"], ["--version"], ["config", "show"], ["plan", "--effect", "0.5"], ["status"], ["run", "--help"])
 
@@ -61,3 +61,9 @@ def test_a_connection_that_breaks_is_a_failure():
     with pytest.raises(ConnectionError, match="the other side closed"), named():
         raise BrokenPipeError
     assert not issubclass(ClosedPipeError, OSError)
+
+
+def test_no_line_moves_the_cursor(capsys):
+    echo("a\x1b[2Jb")
+    echo("c\x9b0m", err=True)
+    assert tuple(capsys.readouterr()) == ("a\ufffd[2Jb\n", "c\ufffd0m\n")

@@ -1,5 +1,8 @@
 """Configurations: named ones, overrides, and a sentence for everything that is wrong."""
 
+import re
+import tomllib
+
 import numpy as np
 import pytest
 from own_folders import write
@@ -7,7 +10,7 @@ from own_folders import write
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.config import Config, load_config, named_configs, to_toml
+from pipeline.config import Config, literal, load_config, named_configs, to_toml
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
 
@@ -23,6 +26,11 @@ def test_named_configs_are_valid_and_print_as_toml_that_reads_back(name, tmp_pat
     config = load_config(name, [])
     (tmp_path / "copy.toml").write_text(to_toml(config))
     assert load_config(str(tmp_path / "copy.toml"), []) == config
+
+
+def test_any_text_reads_back_from_toml():
+    text = "".join(map(chr, range(0xD800))) + "\U0001f600"
+    assert tomllib.loads(f"x = {literal(text)}")["x"] == text
 
 
 def test_the_default_is_the_papers_design():
@@ -123,9 +131,21 @@ def test_bad_files(tmp_path):
         load_config("digit", [])
     with pytest.raises(BadInputError, match="no such file"):
         load_config(str(tmp_path / "none.toml"), [])
-    (tmp_path / "bad.toml").write_text("[test\nalpha = ")
-    with pytest.raises(BadInputError, match="not valid TOML"):
-        load_config(str(tmp_path / "bad.toml"), [])
+    for text in ("[test\nalpha = ", "x = " + "[" * 9999, "x = " + "9" * 5000, "x = \x7f"):
+        (tmp_path / "bad.toml").write_text(text)
+        with pytest.raises(BadInputError, match="not valid TOML"):
+            load_config(str(tmp_path / "bad.toml"), [])
+
+
+@pytest.mark.parametrize(("value", "reason"), [
+    ("[" * 9999, "its value cannot be read (it is nested too deep)"),
+    ("9" * 5000, "its value cannot be read (Exceeds the limit"),
+    ("0.1\nseed = 3", "a value stands on one line; give one --set for each setting"),
+    ("0.1\r\n[source]", "a value stands on one line; give one --set for each setting"),
+])  # fmt: skip
+def test_values_that_cannot_be_read_are_refused(value, reason):
+    with pytest.raises(BadInputError, match=rf"^--set test\.alpha: {re.escape(reason)}"):
+        load_config("digits", [f"test.alpha={value}"])
 
 
 def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():

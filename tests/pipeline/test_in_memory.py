@@ -139,6 +139,23 @@ def test_a_report_replaces_only_a_report_and_only_if_asked(small, tmp_path):
     assert {path.name for path in other.iterdir()} >= {"index.html", "tests.csv"}
 
 
+def test_a_list_of_files_leads_nowhere_else(small, tmp_path):
+    out, dear = tmp_path / "out", tmp_path / "dear.txt"
+    write(small, out, max_panels=1)
+    dear.write_text("dear", encoding="utf-8")
+    with (out / ".files").open("a", encoding="utf-8") as listed:
+        listed.write(f"../dear.txt\n{dear}\n\npanels\n")
+    write(small, out, max_panels=1, overwrite=True)
+    assert dear.read_text(encoding="utf-8") == "dear"
+
+
+@pytest.mark.parametrize("options", ({"title": 5}, {"max_panels": -1}, {"max_panels": "2"}, {"overwrite": "no"}))
+def test_options_of_another_type_are_refused_by_name(small, tmp_path, options):
+    with pytest.raises(ValueError, match=f"`{next(iter(options))}` must be"):
+        write(small, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("overwrite", (True, False))
 def test_other_things_are_never_overwritten(small, tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("all of it", encoding="utf-8")

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from command_here import ok
+from command_here import call, ok
 from real_command import SMALL, states
 
 STRICT = (*SMALL, "--set", "test.alpha=0.1")
@@ -70,3 +70,35 @@ def test_status_knows_what_the_folder_holds(small_run):
     assert "reports/digits holds an older one; run publishes it again" in status_of_report(small_run, *SMALL)
     shutil.rmtree(small_run / "reports")
     assert status_of_report(small_run, *SMALL).endswith("; but reports/digits holds none; run publishes it")
+
+
+def test_a_list_of_files_leads_nowhere_else(small_run):
+    home, dear = small_run / "reports" / "digits", small_run / "dear.txt"
+    dear.write_text("dear")
+    (home / "old.csv").write_text("ours, of an older report")
+    (home / ".part-kept").mkdir()
+    with (home / ".files").open("ab") as listed:
+        listed.write(f"../../dear.txt\n{dear}\nold.csv\n\n".encode() + b"\xff\n")
+    ok(small_run, "run", *STRICT)
+    assert dear.read_text() == "dear" and not (home / "old.csv").exists() and (home / ".part-kept").is_dir()
+
+
+def block(home, how):
+    if how == "a file":
+        home.write_text("mine")
+    elif how == "a link to nothing":
+        home.symlink_to("gone")
+    elif how == "panels":
+        home.mkdir()
+        (home / how).write_text("mine")
+    else:
+        (home / how).mkdir(parents=True)
+
+
+@pytest.mark.parametrize("how", ("a file", "a link to nothing", "index.html", ".files", "tests.csv", "panels"))
+def test_a_place_that_is_taken_is_refused_before_any_stage_runs(tmp_path, how):
+    (tmp_path / "reports").mkdir()
+    block(tmp_path / "reports" / "digits", how)
+    done = call(tmp_path, "run", *SMALL)
+    assert done.returncode == 2 and how in done.stderr and "set report.name" in done.stderr
+    assert "running" not in done.stdout and not list((tmp_path / "data").glob("*/*"))

@@ -3,7 +3,8 @@
 import pytest
 
 from pipeline.config import Config, load_config
-from pipeline.report_name import LONGEST, name_of_file
+from pipeline.errors import BadInputError
+from pipeline.report_name import LONGEST, LONGEST_NAME, name_of_file
 
 OWN = ("source.kind=files", "source.folder=mine")
 
@@ -44,6 +45,28 @@ def test_names_that_would_be_the_same_or_too_long_are_told_apart():
     assert report("test.alpha=0.1000001").name != report("test.alpha=0.1").name
     for name in (*names, *long):
         assert Config.model_validate({"report": {"name": name}}).report.name == name
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("fit.targets=[1,2]", 'fit.targets="1-2"'),
+    ("fit.targets=[3]", 'fit.targets="3"'),
+    ('fit.targets="a-b"', 'fit.targets="a b"'),
+    ('fit.targets="no"', "fit.targets=[0]"),
+])  # fmt: skip
+def test_a_text_is_not_taken_for_a_list_or_a_number(one, other):
+    assert report(one).name != report(other).name
+
+
+def test_a_name_is_never_longer_than_a_hundred_characters(tmp_path):
+    names = []
+    for end in "ab":
+        path = tmp_path / f"{end}.toml"
+        path.write_text(f'[report]\nname = "{"x" * 99}{end}"\n')
+        names.append(report("test.alpha=0.1", config=str(path)).name)
+    assert {len(name) for name in names} == {LONGEST_NAME} and len(set(names)) == 2
+    assert Config.model_validate({"report": {"name": names[0]}}).report.name == names[0]
+    with pytest.raises(BadInputError, match=r"report\.name = 'yyy.*at most 100 characters"):
+        report(f"report.name={'y' * 101}")
 
 
 def test_without_a_name_the_file_gives_it(tmp_path):

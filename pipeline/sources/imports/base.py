@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from pipeline.sources.layouts.own_folder import OwnFolder
 from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.opened import Opened
 from pipeline.sources.subsets_file import SUBSETS_FILE
+from pipeline.store.files import check_place, make_folder
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,16 @@ def read_outcomes(path: Path) -> NDArray[Any]:
 
 def write_folder(out: Path, converted: Converted) -> Opened:
     """The layout of docs/own-data.md in `out`, which appears whole or not at all and is never written over."""
+    check_place(out, "OUT")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInputError(f"{out} is there already; name a folder that is not, or an empty one.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    place = out.resolve()  # Where a link leads to.
+    making = Path(mkdtemp(prefix=".import-", dir=make_folder(place.parent, "the folder of OUT")))
     try:
         _write(making, converted)
-        _refuse_bad_rows(OwnFolder(making).open(), making)
+        _refuse_bad_rows(making, out)
         making.chmod(0o755)
-        making.replace(out)  # Over an empty folder, too.
+        making.replace(place)  # Over an empty folder, too.
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return OwnFolder(out).open()
@@ -130,13 +131,14 @@ def _write(folder: Path, converted: Converted) -> None:
     (folder / SUBSETS_FILE).write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
 
 
-def _refuse_bad_rows(opened: Opened, making: Path) -> None:
+def _refuse_bad_rows(making: Path, out: Path) -> None:
     """All lists are looked at before the folder appears, as a run would; sentences do not name a folder that goes."""
     try:
+        opened = OwnFolder(making).open()
         for start in range(0, opened.masks.n_models, CHUNK_ROWS):
             opened.masks.bits(np.arange(start, min(start + CHUNK_ROWS, opened.masks.n_models)))
     except BadInputError as error:
-        raise BadInputError(str(error).replace(f"{making}{os.sep}", "")) from error
+        raise BadInputError(str(error).replace(str(making), str(out))) from error
 
 
 def as_lists(path: Path, found: Any) -> list[NDArray[np.int64]]:
@@ -144,4 +146,7 @@ def as_lists(path: Path, found: Any) -> list[NDArray[np.int64]]:
     whole = isinstance(found, list) and found and all(isinstance(images, list) for images in found)
     if not whole or not all(type(image) is int for images in found for image in images):
         raise BadInputError(f"{path} must hold a list of lists of whole numbers, one list a model.")
-    return [np.array(images, np.int64) for images in found]
+    try:
+        return [np.array(images, np.int64) for images in found]
+    except OverflowError as error:
+        raise BadInputError(f"{path} lists an image by a number that is too large for any set.") from error

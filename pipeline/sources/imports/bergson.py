@@ -8,7 +8,6 @@ once. Two images are then told apart by two models only, and no test is possible
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
 from pipeline.sources.imports.base import Converted, Importer, as_lists
+from pipeline.text.json_file import read_json
 
 OUTCOME = "loss reduction"
 
@@ -35,10 +35,7 @@ def _found(path: Path) -> bool:
 
 def _read(path: Path) -> Converted:
     file = _file(path)
-    try:
-        lists = as_lists(file, json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise BadInputError(f"{file} is not valid JSON ({error}); Bergson writes it with save_models.") from error
+    lists = as_lists(file, read_json(file))
     images = np.concatenate(lists)
     if len(np.unique(images)) == len(images):
         raise BadInputError(
@@ -57,14 +54,29 @@ def _losses(folder: Path, n_models: int) -> NDArray[Any] | None:
     rows = [(file, row) for file in files for row in _rows(file)]
     if not rows:
         return None
-    n_queries = 1 + max(int(row["query"]) for _, row in rows)
-    outcomes = np.full((n_models, n_queries), np.nan)
+    outcomes = np.full((n_models, _n_queries(folder, {int(row["query"]) for _, row in rows})), np.nan)
     for file, row in rows:
-        model = int(row["subset"])
+        model, query, value = int(row["subset"]), int(row["query"]), float(row["diff"])
         if not 0 <= model < n_models:
             raise BadInputError(f"{file} has an outcome of subset {model}, but subsets.json lists {n_models}.")
-        outcomes[model, int(row["query"])] = float(row["diff"])
+        known = outcomes[model, query]
+        if not np.isnan(known) and known != value:
+            raise BadInputError(
+                f"{file} says {value:g} of subset {model} and query {query}, but {known:g} was said of it before; keep "
+                "the files of one validation."
+            )
+        outcomes[model, query] = value
     return outcomes
+
+
+def _n_queries(folder: Path, queries: set[int]) -> int:
+    """How many there are, numbered from 0 without a gap: so many columns are made."""
+    if min(queries) != 0 or max(queries) != len(queries) - 1:
+        raise BadInputError(
+            f"the files validation*.csv of {folder} must number queries from 0 without a gap, but they have "
+            f"{len(queries):,} from {min(queries)} to {max(queries)}."
+        )
+    return len(queries)
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
@@ -77,7 +89,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
             rows = [{"query": "0", **row} for row in found]
         for row in rows:
             int(row["subset"]), int(row["query"]), float(row["diff"])
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, csv.Error) as error:
         raise BadInputError(f"{file} is not a file of subsets and losses of Bergson's ({error}).") from error
     return rows
 

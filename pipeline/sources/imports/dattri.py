@@ -7,6 +7,7 @@ checkpoints, and at the end metadata.yml with data_length; in shards it leaves t
 
 from __future__ import annotations
 
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,24 @@ def _subset_folders(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
     numbered = (folder for folder in path.iterdir() if folder.name.isdecimal() and (folder / "indices.txt").is_file())
-    return sorted(numbered, key=lambda folder: int(folder.name))
+    return sorted(numbered, key=lambda folder: (int(folder.name), folder.name))
+
+
+def _refuse_gaps(path: Path, folders: list[Path]) -> None:
+    """A row of outcomes belongs to each number from 0: with one missing, or twice there, no row is surely its own."""
+    names = [folder.name for folder in folders]
+    if names == [str(k) for k in range(len(names))]:
+        return
+    odd = [name for name in names if name != str(int(name))]
+    if odd:
+        raise BadInputError(f"{path} has a folder {odd[0]}, but retrain_lds numbers its folders 0, 1, 2, …; remove it.")
+    missing = list(islice((str(k) for k in count() if str(k) not in names), min(6, int(names[-1]) + 1 - len(names))))
+    listed = ", ".join([*missing[:5], *(["…"] if len(missing) > 5 else [])])
+    raise BadInputError(
+        f"{path} has {len(names):,} folders up to {names[-1]}, but {listed} {'is' if len(missing) == 1 else 'are'} "
+        "missing or without indices.txt; train these too, or number the others from 0 without a gap, as the rows of "
+        "the outcomes."
+    )
 
 
 def _found(path: Path) -> bool:
@@ -33,6 +51,7 @@ def _found(path: Path) -> bool:
 def _read(path: Path) -> Converted:
     folders = _subset_folders(path)
     if folders:
+        _refuse_gaps(path, folders)
         return Converted([_indices(folder / "indices.txt") for folder in folders], n_train=_data_length(path))
     if not _found(path):
         raise BadInputError(
@@ -53,7 +72,7 @@ def _read(path: Path) -> Converted:
 def _indices(path: Path) -> NDArray[np.int64]:
     try:
         return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], np.int64)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise BadInputError(f"{path} must hold one whole number a line ({error}).") from error
 
 
@@ -62,7 +81,7 @@ def _data_length(path: Path) -> int | None:
     file = path / "metadata.yml"
     found = read_yaml(file) if file.is_file() else {}
     length = found.get("data_length") if isinstance(found, dict) else None
-    return length if isinstance(length, int) else None
+    return length if type(length) is int else None
 
 
 IMPORTER = Importer("dattri", "a folder of dattri's", _found, _read)

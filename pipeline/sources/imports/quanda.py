@@ -22,8 +22,10 @@ def _files(path: Path) -> list[Path]:
 
 def _starts_with_lists(path: Path) -> bool:
     """Whether a YAML file begins as a list of lists does, in either style; reading a long one takes time."""
+    if not path.is_file():
+        return False
     with path.open(encoding="utf-8", errors="replace") as file:
-        return file.readline().lstrip().startswith(("- -", "- [", "[["))
+        return file.readline(256).lstrip().startswith(("- -", "- [", "[["))
 
 
 def _read(path: Path) -> Converted:

@@ -15,5 +15,6 @@ def read_yaml(path: Path) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # In C where it was built: lists here are long.
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInputError(f"{path} is not plain YAML ({' '.join(str(error).split())[:120]}).") from error
+    except Exception as error:  # A date such as 2024-99-99, a number of many digits, a tag: each fails in its own way.
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise BadInputError(f"{path} is not plain YAML ({reason}).") from error

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
+from pipeline.score_files.tensors import check_tensor, load
 from pipeline.sources.layouts.base import Layout, folder_of
 from pipeline.sources.layouts.own_folder import OwnFolder
 from pipeline.sources.outcome_rows import OutcomeRows
@@ -33,9 +34,10 @@ def read_tensor(path: Path) -> NDArray[Any]:
     import torch
 
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        found = load(path)
         if not isinstance(found, torch.Tensor):
             raise ValueError(f"it holds a {type(found).__name__}")
+        check_tensor(found)
         kind = found.dtype if found.dtype not in (torch.bfloat16,) else torch.float32
         array: NDArray[Any] = found.detach().to(kind).numpy()
         return array

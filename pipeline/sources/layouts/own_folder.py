@@ -18,12 +18,18 @@ from pipeline.sources.layouts.base import Layout, contents, folder_of, there
 from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
-from pipeline.sources.subsets_file import SUBSETS_FILE, Subsets, better_when_higher, read_subsets
+from pipeline.sources.subsets_file import MOST_IMAGES, SUBSETS_FILE, Subsets, better_when_higher, read_subsets
+from pipeline.store.files import human_bytes
+from pipeline.text.given_names import outcome_name
 
 if TYPE_CHECKING:
     from pipeline.config import Source
 
 Counted: TypeAlias = tuple[int, str]
+MOST_BYTES = 64 * 10**9
+"""Of masks as bits, where they are made of lists: 300,000 models of 1,700,000 images."""
+GAPS = 100
+"""An index that is larger than so many times the entries of all lists tells nothing about how many images there are."""
 OUTCOMES = ("outcomes.npy", "margins.npy")
 """The second only beside a subsets.json: without one, it is MadryLab's layout."""
 
@@ -147,7 +153,18 @@ class OwnFolder:
         flat = array.reshape(-1)
         if self.subsets.lists is None and self.lists is None:
             self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
-        return ListedRows(name, flat, bounds, self._n_train(flat, counted), self.subsets.lists != "excluded")
+        n_train = self._n_train(flat, counted)
+        self._refuse_bits(len(bounds) - 1, n_train)
+        return ListedRows(name, flat, bounds, n_train, self.subsets.lists != "excluded")
+
+    def _refuse_bits(self, n_models: int, n_train: int) -> None:
+        """Lists are short where sets are large, but masks are not: they must fit somewhere."""
+        if n_models * n_train > 8 * MOST_BYTES:
+            raise BadInputError(
+                f"{self.folder}: masks of {n_models:,} models of {n_train:,} images are "
+                f"{human_bytes(n_models * n_train / 8)} of bits, more than {human_bytes(MOST_BYTES)}; correct n_train "
+                f"in {SUBSETS_FILE}, or take fewer models."
+            )
 
     def _n_train(self, indices: NDArray[Any], counted: Counted | None) -> int:
         """Given, or as many as there are labels, names or pictures, or by the largest index."""
@@ -159,6 +176,12 @@ class OwnFolder:
         largest = largest_index(indices)
         if largest < 1:
             raise BadInputError(f"{self.folder}: the lists name too few images; give n_train in {SUBSETS_FILE}.")
+        if largest >= min(GAPS * len(indices), MOST_IMAGES):
+            raise BadInputError(
+                f"{self.folder}: the largest index is {largest:,}, but the lists have {len(indices):,} entries in all, "
+                f"so that it may be a mistake; if it is none, say n_train in {SUBSETS_FILE} (import: --n-train), at "
+                f"most {MOST_IMAGES:,}."
+            )
         self.said.append(
             f"n_train {largest + 1:,}: the largest index is {largest:,}; if later images are in no list, give n_train "
             f"in {SUBSETS_FILE}"
@@ -227,9 +250,8 @@ class OwnFolder:
         if given.outcome is None and self.higher_is_better is not None:
             return outcome, self.higher_is_better
         higher = better_when_higher(outcome)
-        self.said.append(
-            f'higher_is_better {str(higher).lower()}: {"assumed of" if higher else "by the name"} "{outcome}"'
-        )
+        why = "assumed of" if higher else "by the name"
+        self.said.append(f'higher_is_better {str(higher).lower()}: {why} "{outcome_name(outcome)}"')
         return outcome, higher
 
 
@@ -266,9 +288,9 @@ def _bounds(name: str, array: NDArray[Any], indptr: Path | None) -> NDArray[np.i
 def _without_labels(path: Path) -> bool:
     """Whether an .npz of images has no classes."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return "train" in stored.files and "train_labels" not in stored.files
-    except (OSError, ValueError, EOFError):
+    except Exception:
         return False  # Whatever is wrong with it, reading it says so.
 
 

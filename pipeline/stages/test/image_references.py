@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import some_of
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
+from pipeline.text.given_names import listed
 
 # The name of a class may hold spaces: it goes as far as the first colon that is followed by a number.
 _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
@@ -112,7 +113,7 @@ class ImageFinder:
                 f"{name}:{position} names a class, but the source has no labels (source.images or source.labels)"
             )
         if name not in self.class_names:
-            raise ValueError(f"{name!r} is no class of this data; there are {', '.join(self.class_names)}")
+            raise ValueError(f"{name!r} is no class of this data; there are {listed(self.class_names)}")
         members = np.flatnonzero(self.labels == self.class_names.index(name))
         if position >= len(members):
             raise ValueError(f"class {name} has {len(members)} {self.what}s, so there is no {name}:{position}")

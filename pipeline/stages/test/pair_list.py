@@ -16,6 +16,7 @@ from datamodels_inf.designs.pairs import Pairs, take_runs
 from datamodels_inf.internal.checks import Ints
 from pipeline.errors import BadInputError
 from pipeline.stages.test.image_references import ImageFinder
+from pipeline.text.csv_text import text_of
 
 COLUMNS = ("i", "j", "target")
 
@@ -84,7 +85,7 @@ def _runs(path: Path, name: str, column: Any, finder: ImageFinder) -> tuple[Ints
     found: list[list[int]] = []
     for code, text in enumerate(coded.dictionary.to_pylist()):
         try:
-            found.append(finder.find(text))
+            found.append(finder.find(text_of(text)))
         except ValueError as error:
             row = int(np.flatnonzero(codes == code)[0]) + 1
             raise BadInputError(f"test.file {path}, row {row}, column {name}: {error}.") from error

@@ -65,3 +65,23 @@ def test_options_of_the_fit_are_passed_on():
         analyse(masks, outcomes, k=2, threads=0)
     with pytest.raises(ValueError, match="`k` and `random_partners` must be smaller"):
         analyse(masks, outcomes, k=20)
+
+
+@pytest.mark.parametrize(("options", "sentence"), [
+    ({"names": 5}, "`names` must be of the training images 30 texts, but it is 5"),
+    ({"names": "x" * 30}, "`names` must be of the training images 30 texts"),
+    ({"pairs": 5}, r"`pairs` must be rows of \(i, j, target\), but it is 5"),
+    ({"pairs": [5]}, "row 0 is 5"),
+    ({"pairs": [(1, 2)]}, r"row 0 is \(1, 2\)"),
+    ({"method": 5}, "`method` must be a name, or several, but it is 5"),
+    ({"versus": [5]}, "`versus` must be a name, or several, but it has 5"),
+    ({"targets": 5}, "`targets` must be a list of targets, by number or name, but it is 5"),
+    ({"higher_is_better": "no"}, "`higher_is_better` must be True or False"),
+    ({"lasso": 5}, "`lasso` must be a dictionary"),
+    ({"progress": 5}, "`progress` must be a function"),
+    ({"rows": "progressive", "blocks": 10**9}, r"`blocks` must be at most \d+, so that each has"),
+])  # fmt: skip
+def test_options_of_another_type_are_refused_by_name(options, sentence):
+    masks, outcomes = simulated(n=200)
+    with pytest.raises(ValueError, match=sentence):
+        analyse(masks, outcomes, **options)

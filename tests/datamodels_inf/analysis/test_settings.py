@@ -34,6 +34,12 @@ def test_defaults_are_those_of_the_pipeline():
         ({"rows": "all"}, "`rows`"),
         ({"fit_rows": 0}, "`fit_rows`"),
         ({"held_out_rows": 2}, "`held_out_rows`"),
+        ({"higher_is_better": "no"}, "`higher_is_better` must be True or False, but it is 'no'"),
+        ({"calibrate": 1}, "`calibrate` must be True or False"),
+        ({"allow_unexchangeable": None}, "`allow_unexchangeable` must be True or False"),
+        ({"outcome": 5}, "`outcome` must be a text, but it is 5"),
+        ({"k": 2.5}, "`k` must be a whole number"),
+        ({"random_partners": "5"}, "`random_partners` must be a whole number"),
         ({"blocks": 2}, "`blocks` is not for rows = 'held-out'"),
         ({"rows": "progressive", "fit_rows": 5}, "`fit_rows` is not for rows = 'progressive'"),
     ),
@@ -46,4 +52,7 @@ def test_what_cannot_be_is_refused(given, words):
 def test_only_what_was_given_is_told():
     assert Settings().as_text() == ""
     assert Settings(seed=3, outcome="loss").as_text() == "seed=3, outcome='loss'"
-    assert (as_names("swap"), as_names(["swap", "paired"])) == (("swap",), ("swap", "paired"))
+    assert (as_names("m", "swap"), as_names("m", ["swap", "paired"])) == (("swap",), ("swap", "paired"))
+    for wrong in (5, None, [5], b"swap"):
+        with pytest.raises(ValueError, match="`m` must be a name, or several, but it"):
+            as_names("m", wrong)

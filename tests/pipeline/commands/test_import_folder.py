@@ -36,6 +36,8 @@ def test_outcomes_of_ones_own_with_all_options(tmp_path):
     (("--from", "dattri", FILES / "dattri", "full"), "full is there already"),
     (("--from", "dattri", FILES / "dattri", "out", "--flip-sign"), "--flip-sign is for --outcomes"),
     (("--from", "dattri", FILES / "dattri", "out", "--n-train", "4"), "lists image"),
+    (("--from", "dattri", FILES / "dattri", "out", "--outcome", ""), "--outcome is empty; say what outcomes are"),
+    (("--from", "dattri", FILES / "dattri", "out", "--outcome", " \n"), "--outcome is empty; say what outcomes are"),
 ])  # fmt: skip
 def test_what_cannot_be_imported_is_one_sentence(tmp_path, words, sentence):
     (tmp_path / "full").mkdir()
@@ -43,6 +45,21 @@ def test_what_cannot_be_imported_is_one_sentence(tmp_path, words, sentence):
     done = call(tmp_path, "import", *words)
     assert done.returncode == 2 and sentence in done.stderr and len(done.stderr.splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
+
+
+@pytest.mark.parametrize("out", ("dead", "file/out", "x" * 300, "a/" + "y" * 300))
+def test_a_place_that_cannot_be_is_one_sentence(tmp_path, out):
+    (tmp_path / "dead").symlink_to("gone")
+    (tmp_path / "file").write_text("mine")
+    done = call(tmp_path, "import", "--from", "dattri", FILES / "dattri", out)
+    assert done.returncode == 2 and f"OUT {out}" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dead", "file"]
+
+
+def test_a_sentence_names_what_is_there(tmp_path):
+    """Not the folder in which the new one is made, which goes."""
+    done = call(tmp_path, "import", "--from", "dattri", FILES / "dattri", "out", "--outcome", "x" * 41)
+    assert done.returncode == 2 and "out/subsets.json: outcome: string should have at most 40" in done.stderr
 
 
 def test_the_table_can_be_imported_first():

@@ -9,8 +9,9 @@ from command_here import call, ok
 from own_folders import N_MODELS, N_TARGETS, N_TRAIN, law, write
 from real_command import table
 
-from pipeline.commands.init import report_name
+from pipeline.commands.init import init_lines, report_name
 from pipeline.config import load_config
+from pipeline.errors import BadInputError
 
 MASKS, OUTCOMES = law()
 
@@ -151,3 +152,35 @@ def test_too_few_models(tmp_path):
     write(tmp_path / "own", OUTCOMES[:30], masks=MASKS[:30])
     done = call(tmp_path, "init", "own")
     assert done.returncode == 2 and "there are only 30 models, too few for a rule to divide them" in done.stderr
+
+
+@pytest.mark.parametrize("out", ("dead.toml", "file/x.toml", f"{'x' * 300}.toml"))
+def test_a_place_that_cannot_be_is_one_sentence(tmp_path, out):
+    write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    (tmp_path / "dead.toml").symlink_to("gone")
+    (tmp_path / "file").write_text("mine")
+    done = call(tmp_path, "init", "own", "--out", out)
+    assert done.returncode == 2 and f"--out {out}" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_names_of_any_characters_make_valid_toml(tmp_path):
+    said = {"train_labels": ["a\nx = 1", "b\x1b[2J\x7f"] * 20, "target_labels": ["a\nx = 1"] * 5}
+    write(tmp_path / "own\x7f\n", OUTCOMES, said, masks=stratified())
+    shown = ok(tmp_path, "init", "own\x7f\n", "--out", "own.toml")
+    found = settings(tmp_path)
+    assert found["source"]["folder"] == "own\x7f\n" and "x" not in found["test"]
+    assert found["test"]["target_class"] == "a\nx = 1" and "\x1b" not in shown and "\x7f" not in shown
+
+
+def stratified():
+    """Ten of each of two classes in every mask, so that pairs are drawn by class."""
+    rng = np.random.default_rng(0)
+    masks = np.zeros((N_MODELS, N_TRAIN), bool)
+    masks[:, ::2], masks[:, 1::2] = rng.random((2, N_MODELS, 20)).argsort(axis=2) < 10
+    return masks
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
+    write(tmp_path / "own\udcff", OUTCOMES, masks=MASKS)
+    with pytest.raises(BadInputError, match=r"own\\udcff' has bytes in its name that are no UTF-8"):
+        list(init_lines(tmp_path / "own\udcff", None))

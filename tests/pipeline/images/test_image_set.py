@@ -7,7 +7,7 @@ import pytest
 from python2_batches import Marker, refusal, same
 
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import ImageSet, as_float, load_digits
+from pipeline.images.image_set import ImageSet, as_float, load_digits, readable
 
 
 @pytest.fixture
@@ -158,3 +158,12 @@ def test_as_float_is_centred_and_leaves_its_input_alone():
     assert images.tolist() == [[[0, 255], [51, 204]]]
     with pytest.raises(ValueError, match="`images` must be uint8"):
         as_float(values)
+
+
+@pytest.mark.parametrize("error", (TypeError("5"), OverflowError(), RecursionError(), SyntaxError("x"), KeyError("a")))
+def test_any_failure_of_a_reader_is_one_sentence(tmp_path, error):
+    """Headers inside an archive are expressions of Python's, and fail in any way."""
+    with pytest.raises(BadInputError, match="is not a whole image set"), readable(tmp_path / "x.npz", "image set"):
+        raise error
+    with pytest.raises(BadInputError, match="as it is"), readable(tmp_path, "image set"):
+        raise BadInputError("as it is")

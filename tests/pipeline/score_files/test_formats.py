@@ -1,5 +1,6 @@
 """Files of scores as the tools themselves left them (made_by_tools/make_files.py), and hostile ones."""
 
+import json
 import pickle
 import shutil
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from pipeline.score_files.formats import as_array, chosen, read_content, records_beside
+from pipeline.score_files.formats import chosen, read_content, records_beside
 
 MADE = Path(__file__).parent / "made_by_tools"
 with np.load(MADE / "plain.npz") as _file:
@@ -74,11 +75,6 @@ def test_numbers_of_any_length_keep_their_values(tmp_path, kind, save):
     np.testing.assert_array_equal(array, tensor.double().numpy())
 
 
-def test_a_tensor_with_a_gradient_is_read():
-    """As dattri's scores may be."""
-    np.testing.assert_array_equal(as_array(torch.ones(2, 2, requires_grad=True) * 3), np.full((2, 2), 3.0))
-
-
 def test_madrylabs_datamodels_have_weight_bias_and_lam(tmp_path):
     """As `datamodels.regression.compute_datamodels` saves them."""
     content = {"weight": torch.randn(6, 3), "bias": torch.randn(3), "lam": torch.rand(3)}
@@ -107,10 +103,46 @@ def test_records_that_were_never_written_or_are_of_tokens_are_refused(tmp_path):
         read_content(path)
 
 
-@pytest.mark.parametrize("text", ("", "[]", '{"dtype": 3}', '{"dtype": {"names": ["a"]}}'))
+@pytest.mark.parametrize(
+    "text", ("", "[]", '{"dtype": 3}', '{"dtype": {"names": ["a"]}}', '{"dtype": {"names": 5}}', "[" * 99_999)
+)
 def test_another_info_json_describes_no_records(tmp_path, text):
     (tmp_path / "info.json").write_text(text)
     assert records_beside(tmp_path / "scores.bin") is None
+
+
+@pytest.mark.parametrize("form", ("O", "|O8", "(3,)<f4", "U4", "complex64", 5, None))
+def test_records_of_anything_but_numbers_are_refused_before_they_are_mapped(tmp_path, form):
+    """Of objects, numpy would follow the addresses that the file holds: the process would end."""
+    described = {"names": ["score_0", "written_0"], "formats": [form, "bool"], "offsets": [0, 15], "itemsize": 16}
+    (tmp_path / "info.json").write_text(json.dumps({"dtype": described}))
+    (tmp_path / "scores.bin").write_bytes(b"\x41" * 64)
+    with pytest.raises(ValueError, match="as the format of score_0, not one of bfloat16"):
+        read_content(tmp_path / "scores.bin")
+
+
+def test_each_column_of_records_has_its_own_format(tmp_path):
+    described = {
+        "names": ["score_0", "written_0", "score_1", "written_1"],
+        "formats": ["bfloat16", "bool", "float32", "bool"], "offsets": [0, 2, 4, 8], "itemsize": 12,
+    }  # fmt: skip
+    records = np.zeros(3, np.dtype({**described, "formats": ["<u2", "?", "<f4", "?"]}))
+    records["written_0"] = records["written_1"] = True
+    records["score_0"], records["score_1"] = [0x3F80, 0xC000, 0], [0.1, 0.2, 0.3]
+    (tmp_path / "info.json").write_text(json.dumps({"dtype": described}))
+    records.tofile(tmp_path / "scores.bin")
+    found = read_content(tmp_path / "scores.bin").arrays["weight"]
+    np.testing.assert_array_equal(found, np.array([[1, 0.1], [-2, 0.2], [0, 0.3]], np.float32))
+
+
+@pytest.mark.parametrize(("tensor", "sentence"), [
+    (torch.ones(3, 2, dtype=torch.complex64), "complex numbers"),
+    (torch.ones(1).expand(10**6, 10**6), "only 4 bytes are stored"),
+])  # fmt: skip
+def test_tensors_that_are_no_table_of_real_numbers(tmp_path, tensor, sentence):
+    torch.save(tensor, tmp_path / "x.pt")
+    with pytest.raises(ValueError, match=sentence):
+        read_content(tmp_path / "x.pt")
 
 
 def test_chosen_names():

@@ -8,7 +8,7 @@ from released_layout import FILES, released
 
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files, open_files
+from pipeline.sources.array_files import Files, open_array, open_files
 from pipeline.sources.opened import copy_rows
 
 
@@ -62,3 +62,34 @@ def test_margins_in_steps_are_averaged_as_margins(tmp_path):
     margins = np.load(tmp_path / "out" / "margins.npy")
     assert (rows.n_repeated, margins.dtype) == (40, np.float32)
     np.testing.assert_allclose(margins, codes.reshape(40, 2, 3).mean(axis=1) * 0.25, rtol=1e-6)
+
+
+def npy(header):
+    """An .npy file of any header."""
+    text = header.encode("latin1") + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(64)
+
+
+def described(shape, kind="'<f4'"):
+    return npy(f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}}}")
+
+
+@pytest.mark.parametrize("content", (
+    b"", b"\x93NUMPY",
+    b"PK\x03\x04" + bytes(64), described(f"({10**30},)"), described("(2**70,)"), described("(-1, 4)"),
+    described("(1,)", "'O'"), described("(1,)", "5"), described("(" * 4000), npy("(" * 900), npy("{"), npy("'" * 3),
+    npy("[]"), described("(1000000,)"), described("'4'"), described(f"({10**9}, {10**9})"),
+))  # fmt: skip
+def test_whatever_is_wrong_with_a_header_is_one_sentence(tmp_path, content):
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(
+        BadInputError, match=r"x\.npy is not a whole \.npy array of numbers \(.{4,130}\); get it again\.$"
+    ):
+        open_array(tmp_path / "x.npy")
+
+
+def test_an_archive_by_the_name_of_an_array_is_none(tmp_path):
+    np.savez(tmp_path / "x.npz", a=np.ones(3))
+    (tmp_path / "x.npz").rename(tmp_path / "x.npy")
+    with pytest.raises(BadInputError, match="it does not begin as one"):
+        open_array(tmp_path / "x.npy")

@@ -62,7 +62,7 @@ def test_bits_of_another_number_of_images_are_refused(folder):
 
 @pytest.mark.parametrize(
     "text",
-    ("", "[]", "3", "{}", '{"format": "another"}', f'{{"format": "{FORMAT}"}}',
+    ("", "[]", "[" * 99_999, "3", "{}", '{"format": "another"}', f'{{"format": "{FORMAT}"}}',
      f'{{"format": "{FORMAT}", "job": {{"n_train": "many"}}, "sha256": {{}}}}',
      f'{{"format": "{FORMAT}", "job": {{"n_train": 11, "margin_step": 0}}, "sha256": {{}}}}',
      f'{{"format": "{FORMAT}", "job": {{"n_train": 11, "margin_step": NaN}}, "sha256": {{}}}}',

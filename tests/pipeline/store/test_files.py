@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import human_bytes, identity, make_folder, save_arrays, whole_file
+from pipeline.store.files import check_place, human_bytes, identity, make_folder, save_arrays, whole_file
 
 
 def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
@@ -71,3 +71,19 @@ def test_bytes_for_people():
     assert [human_bytes(n) for n in (0, 999, 1000, 12_345, 999_949, 5.04e9)] == [
         "0 B", "999 B", "1.0 kB", "12.3 kB", "999.9 kB", "5.0 GB",
     ]  # fmt: skip
+
+
+def test_places_that_nothing_can_have(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dead").symlink_to("gone")
+    for path in (tmp_path / "new", tmp_path / "a" / "b", tmp_path / "file"):
+        check_place(path, "OUT")
+    for name, sentence in {
+        "file/x": "cannot be made", "dead": "is a link to nothing", "x" * 300: "cannot be made", "a\0b": "is no name",
+        "\udcff": "is no name",
+    }.items():  # fmt: skip
+        with pytest.raises(BadInputError, match=f"^OUT .*{sentence}"):
+            check_place(tmp_path / name, "OUT")
+    for name in ("file/x", "dead", "x" * 300, "a\0b"):
+        with pytest.raises(BadInputError, match=r"^OUT .*(cannot be made a folder|is no name of a folder)"):
+            make_folder(tmp_path / name, "OUT")

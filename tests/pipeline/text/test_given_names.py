@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.text.given_names import one_line, outcome_name
+from pipeline.text.given_names import listed, one_line, outcome_name, printable
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,13 @@ def test_a_name_is_one_line(text, expected):
 )
 def test_an_outcome_without_a_name_is_an_outcome(text, expected):
     assert outcome_name(text) == expected
+
+
+def test_what_a_terminal_would_obey_is_not_printed():
+    assert printable("\x1b[2J\x9b1m\x7f\r\x07 \u202eabc\udcff") == "\ufffd[2J\ufffd1m\ufffd\ufffd\ufffd \ufffdabc\ufffd"
+    assert printable("é\n\tΔ̂ − 1…") == "é\n\tΔ̂ − 1…"
+
+
+def test_many_names_are_a_few_and_a_count():
+    assert listed(["a\n\x1bb", "c"]) == "a b, c"
+    assert listed(list("abcdefghijklmnopqrstuvwxyz")).endswith(", s, t and 6 more")

@@ -38,9 +38,16 @@ def test_nothing_is_written_over_and_nothing_is_left_half_made(tmp_path):
         write_folder(out, Converted(LISTS, outcomes=VALUES + 1))
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     twice = [*LISTS[:2], np.array([1, 1, 2])]
-    with pytest.raises(BadInputError, match=r"^indices\.npy lists an image twice in row 2"):
+    with pytest.raises(BadInputError, match=r"/bad/indices\.npy lists an image twice in row 2"):
         write_folder(tmp_path / "bad", Converted(twice, outcomes=VALUES))
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_to_an_empty_folder_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write_folder(tmp_path / "link", Converted(LISTS, outcomes=VALUES))
+    assert (tmp_path / "real" / "indices.npy").is_file() and (tmp_path / "link").is_symlink()
 
 
 def test_outcomes_there_must_be_and_as_many_as_lists(tmp_path):

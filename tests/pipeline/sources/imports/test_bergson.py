@@ -54,6 +54,13 @@ def test_a_partition_cannot_be_tested():
 
 @pytest.mark.parametrize(("name", "content", "sentence"), [
     ("subsets.json", "[[1, 2]", "subsets.json is not valid JSON"),
+    ("subsets.json", "[" * 99_999, r"subsets\.json is not valid JSON \(it is nested too deep"),
+    ("subsets.json", f"[[0, {10**30}], [0]]", "by a number that is too large"),
+    ("validation.csv", "subset,query,diff\n0,-1,0.5\n", "from 0 without a gap, but they have 1 from -1 to -1"),
+    ("validation.csv", "subset,query,diff\n0,0,0.5\n0,2,0.5\n", "from 0 without a gap, but they have 2 from 0 to 2"),
+    ("validation.csv", f"subset,query,diff\n0,{10**12},0.5\n", "without a gap"),
+    ("validation_2.csv", "subset,query,diff\n0,0,99\n", "says 99 of subset 0 and query 0, but .* was said"),
+    ("validation.csv", 'subset,query,diff\n0,0,"' + "9" * 200_000 + '"\n', "is not a file of subsets and losses"),
     ("subsets.json", '{"n_train": 3}', "must hold a list of lists"),
     ("validation.csv", "subset,query,diff\n0,0,low\n", "is not a file of subsets and losses"),
     ("validation.csv", "subset,query,diff\n9,0,0.5\n", r"has an outcome of subset 9, but subsets\.json lists 6"),
@@ -67,3 +74,8 @@ def test_what_is_wrong(folder, name, content, sentence):
 def test_losses_may_be_missing(folder):
     (folder / "validation.csv").write_text("step,loss\n1,2\n")
     assert IMPORTER.read(folder).outcomes is None
+
+
+def test_shards_that_say_the_same_twice_are_no_matter(folder):
+    shutil.copy(folder / "validation.csv", folder / "validation_again.csv")
+    np.testing.assert_array_equal(IMPORTER.read(folder).outcomes, IMPORTER.read(FOLDER).outcomes)

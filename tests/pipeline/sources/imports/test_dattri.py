@@ -42,6 +42,27 @@ def test_without_metadata_and_in_the_order_of_numbers(tmp_path):
     assert [images.tolist() for images in found.lists] == [[k, k + 1] for k in range(12)] and found.n_train is None
 
 
+@pytest.mark.parametrize(("names", "sentence"), [
+    (("0", "1", "2", "9"), "4 folders up to 9, but 3, 4, 5, 6, 7, … are missing or without indices.txt"),
+    (("1", "2"), "2 folders up to 2, but 0 is missing"),
+    (("0", "00", "1"), "has a folder 00, but retrain_lds numbers its folders 0, 1, 2"),
+])  # fmt: skip
+def test_a_gap_in_the_numbers_is_refused(tmp_path, names, sentence):
+    """Rows of outcomes would belong to other models than they seem to."""
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "indices.txt").write_text("0\n1")
+    with pytest.raises(BadInputError, match=sentence):
+        IMPORTER.read(tmp_path)
+
+
+def test_a_number_that_no_image_has(tmp_path):
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0" / "indices.txt").write_text(f"0\n{10**30}")
+    with pytest.raises(BadInputError, match=r"indices\.txt must hold one whole number a line"):
+        IMPORTER.read(tmp_path)
+
+
 def test_benchmark_files_are_turned_back(tmp_path):
     found = IMPORTER.read(FILES / "dattri")
     values = torch.load(FILES / "dattri" / "target_values_lds.pt").numpy()

@@ -35,3 +35,11 @@ def test_one_file_must_be_meant(tmp_path):
         IMPORTER.read(tmp_path)
     with pytest.raises(BadInputError, match="must hold a list of lists"):
         IMPORTER.read(tmp_path / "config.yaml")
+
+
+def test_a_folder_with_the_name_of_a_file_and_numbers_that_no_image_has(tmp_path):
+    (tmp_path / "x.yaml").mkdir()
+    assert not IMPORTER.found(tmp_path)
+    (tmp_path / "ids.yaml").write_text(f"- [1, {10**30}]\n")
+    with pytest.raises(BadInputError, match="by a number that is too large"):
+        IMPORTER.read(tmp_path)

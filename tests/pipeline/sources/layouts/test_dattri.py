@@ -51,7 +51,7 @@ def test_a_subsets_file_may_say_more_and_is_part_of_the_content(folder):
 
 def test_nothing_is_unpickled(tmp_path):
     torch.save({"a": Path}, tmp_path / "x.pt")
-    with pytest.raises(BadInputError, match=r"x\.pt is not a \.pt file of one tensor \(UnpicklingError"):
+    with pytest.raises(BadInputError, match=r"x\.pt is not a \.pt file of one tensor \(.*other things than tensors"):
         read_tensor(tmp_path / "x.pt")
     torch.save({"a": torch.ones(2)}, tmp_path / "y.pt")
     with pytest.raises(BadInputError, match="it holds a dict"):
@@ -65,3 +65,13 @@ def test_gradients_and_short_floats_do_not_matter(tmp_path):
     torch.save(torch.ones(2, 2, 2), tmp_path / "z.pt")
     with pytest.raises(BadInputError, match="one row a model and one column a target"):
         turned_back(tmp_path / "z.pt")
+
+
+@pytest.mark.parametrize(("tensor", "sentence"), [
+    (torch.ones(1).expand(10**6, 10**6), "only 4 bytes are stored"),
+    (torch.ones(2, 2, dtype=torch.complex64), "complex numbers"),
+])  # fmt: skip
+def test_tensors_larger_than_their_file_or_complex_are_refused(tmp_path, tensor, sentence):
+    torch.save(tensor, tmp_path / "x.pt")
+    with pytest.raises(BadInputError, match=sentence):
+        read_tensor(tmp_path / "x.pt")

@@ -7,6 +7,7 @@ import pytest
 from own_folders import FIXED, N_MODELS, N_TARGETS, N_TRAIN, RAGGED, forms, law, lists_of, rectangle, write
 
 from pipeline.config import load_config
+from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline
 from pipeline.sources.layouts.own_folder import OwnFolder
@@ -97,6 +98,33 @@ def test_a_run_says_what_was_assumed_and_left_out(tmp_path):
         'no labels: nothing is drawn by class; test.design is "top"',
     ):
         assert sum(part in line for line in lines) == 1, part
+
+
+@pytest.mark.parametrize(("largest", "said", "sentence"), [
+    (10**9, None, r"largest index is 1,000,000,000, but the lists have 12,000 entries in all.* say n_train in subsets"),
+    (1_200_000, None, "the largest index is 1,200,000"),
+    (2**62, None, "the largest index is"),
+    (5, {"n_train": 10**8 + 1}, "n_train: input should be less than"),
+])  # fmt: skip
+def test_a_number_of_images_that_no_set_has_is_refused(tmp_path, largest, said, sentence):
+    lists = rectangle(MASKS).copy()
+    lists[3, 0] = largest
+    with pytest.raises(BadInputError, match=sentence):
+        OwnFolder(write(tmp_path / "own", OUTCOMES, said, indices=lists)).open()
+
+
+def test_masks_that_fit_nowhere_are_refused(tmp_path):
+    folder = write(tmp_path / "own", np.zeros((6000, 1)), {"n_train": 10**8}, indices=np.zeros((6000, 1), np.int64))
+    with pytest.raises(BadInputError, match=r"6,000 models of 100,000,000 images are 75\.0 GB of bits"):
+        OwnFolder(folder).open()
+
+
+def test_a_damaged_archive_of_images_is_said_where_it_is_read(tmp_path):
+    folder = write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    (folder / "images.npz").write_bytes(b"PK\x03\x04 and no more")
+    assert OwnFolder(folder).labelled()  # Not known, and no failure.
+    with pytest.raises(BadInputError, match=r"images\.npz is not a whole image set"):
+        OwnFolder(folder).open()
 
 
 def test_the_key_is_of_every_file_that_is_read(tmp_path):

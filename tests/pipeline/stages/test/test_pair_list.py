@@ -6,7 +6,9 @@ from named_images import TARGETS, TRAIN
 from pair_designs import listed
 
 from pipeline.errors import BadInputError
+from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
+from pipeline.text.csv_text import write_csv
 
 
 def saved(folder, text):
@@ -80,3 +82,10 @@ def test_bytes_that_are_no_text(tmp_path):
     path.write_bytes(b"i,j,target\n\xff\xfe,2,0\n")
     with pytest.raises(BadInputError, match="is not a CSV file"):
         read_pairs(path, TRAIN, TARGETS)
+
+
+def test_names_that_look_like_formulas_are_found_as_our_own_files_write_them(tmp_path):
+    names = ImageFinder("training image", 3, None, (), ("=1+1", "@home", "bmi"))
+    write_csv(tmp_path / "pairs.csv", ("i", "j", "target"), [("=1+1", "bmi", 0), ("@home", "=1+1", 0)])
+    assert "'=1+1" in (tmp_path / "pairs.csv").read_text(encoding="utf-8")
+    assert listed(read_pairs(tmp_path / "pairs.csv", names, TARGETS)) == [((0,), (2,), 0), ((1,), (0,), 0)]

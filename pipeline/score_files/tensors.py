@@ -1,0 +1,58 @@
+"""Tensors of files as arrays: real numbers, and no more of them than the file holds."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def load(path: Path) -> Any:
+    """What a .pt file holds; nothing is unpickled but tensors, and what torch says of that is said in a few words.
+
+    Of a path, torch would look at the name.
+    """
+    import torch
+
+    try:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # About how it was saved, for whoever saved it.
+            return torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ValueError("it holds other things than tensors, or is damaged; nothing else is unpickled") from error
+
+
+def as_array(tensor: Tensor) -> NDArray[Any]:
+    """float64 as it is, everything else as float32: numpy has no bfloat16. Without its gradient."""
+    import torch
+
+    check_tensor(tensor)
+    kind = torch.float64 if tensor.dtype == torch.float64 else torch.float32
+    array: NDArray[Any] = tensor.detach().to(kind).numpy()
+    return array
+
+
+def check_tensor(tensor: Tensor) -> None:
+    """Refuse complex and sparse ones, and one that is larger than what was stored of it.
+
+    A file of a few bytes can name a tensor of any shape whose steps are 0, as `expand` makes it: it would fill the
+    memory when it is copied.
+    """
+    import torch
+
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+        raise ValueError("it holds a tensor that is sparse, quantized or without values")
+    if tensor.is_complex():
+        raise ValueError(f"it holds complex numbers ({str(tensor.dtype).removeprefix('torch.')}), not real ones")
+    stored = tensor.untyped_storage().nbytes()
+    if tensor.numel() * tensor.element_size() > stored:
+        raise ValueError(
+            f"it holds a tensor of shape {tuple(tensor.shape)} of which only {stored:,} bytes are stored; save "
+            "tensor.contiguous()"
+        )
