@@ -3,7 +3,7 @@
 n_train            how many training images there are
 lists              what indices.npy lists: the images "included" in a mask, or those "excluded" from it
 outcome            what the outcomes are, in a word: "margin", "loss", "accuracy"
-higher_is_better   whether models are trained for large outcomes
+higher_is_better   whether models are trained for large outcomes; else by the name (`higher_is_better_by_name`)
 completed          a boolean for each row: whether its model was trained to its end
 seeds              a whole number for each row: one mask may then stand in several rows, and these are averaged
 train_labels, target_labels, class_names     classes, as numbers from 0 or as names
@@ -13,7 +13,6 @@ train_names, target_names                    what single images and targets are 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -27,9 +26,6 @@ from pipeline.images.item_names import ItemNames
 from pipeline.section import Section
 
 SUBSETS_FILE = "subsets.json"
-LOWER_IS_BETTER = re.compile(
-    r"\b(loss(es)?|errors?|nll|perplexity|(cross[ -]?)?entropy|mse|rmse|mae|risk)\b", re.IGNORECASE
-)
 
 Whole = Annotated[int, Field(strict=True)]
 Text = Annotated[str, Field(strict=True, min_length=1)]
@@ -81,15 +77,6 @@ def _class_names(labels: Sequence[int | str]) -> list[str]:
     if all(isinstance(label, int) for label in labels):
         return [str(k) for k in range(max((int(k) for k in labels), default=-1) + 1)]
     return sorted({str(label) for label in labels})
-
-
-def better_when_higher(outcome: str) -> bool:
-    """Whether a larger one is better, by the name of an outcome.
-
-    >>> better_when_higher("margin"), better_when_higher("cross-entropy loss")
-    (True, False)
-    """
-    return LOWER_IS_BETTER.search(outcome) is None
 
 
 def read_subsets(path: Path) -> Subsets:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.outcomes import higher_is_better_by_name
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.sources.array_files import open_array, read_completed
@@ -18,7 +19,7 @@ from pipeline.sources.layouts.base import Layout, contents, folder_of, there
 from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
-from pipeline.sources.subsets_file import SUBSETS_FILE, Subsets, better_when_higher, read_subsets
+from pipeline.sources.subsets_file import SUBSETS_FILE, Subsets, read_subsets
 
 if TYPE_CHECKING:
     from pipeline.config import Source
@@ -65,8 +66,11 @@ class OwnFolder:
         return found
 
     def content(self) -> dict[str, Any]:
-        """For the key."""
-        return contents(self.read_files().items())
+        """For the key; what a name is taken to mean is ours to say, and not in any file."""
+        given, found = self.subsets, contents(self.read_files().items())
+        if given.outcome is not None and given.higher_is_better is None:
+            found["higher_is_better by name"] = higher_is_better_by_name(given.outcome)
+        return found
 
     def open(self) -> Opened:
         """All of it, checked but for the values of rows."""
@@ -226,7 +230,7 @@ class OwnFolder:
             return outcome, given.higher_is_better
         if given.outcome is None and self.higher_is_better is not None:
             return outcome, self.higher_is_better
-        higher = better_when_higher(outcome)
+        higher = higher_is_better_by_name(outcome)
         self.said.append(
             f'higher_is_better {str(higher).lower()}: {"assumed of" if higher else "by the name"} "{outcome}"'
         )

@@ -64,6 +64,14 @@ def test_what_is_assumed_is_said_once_each(tmp_path):
     assert opened.assumed == ("masks: packed bits, 5 bytes a row for n_train 40",) and opened.higher_is_better
 
 
+def test_what_a_name_is_taken_to_mean_enters_the_key(tmp_path, monkeypatch):
+    folder = OwnFolder(write(tmp_path / "own", OUTCOMES, {"outcome": "test_loss"}, masks=MASKS))
+    assert not folder.open().higher_is_better
+    before = folder.content()
+    monkeypatch.setattr("pipeline.sources.layouts.own_folder.higher_is_better_by_name", lambda name: True)
+    assert folder.content() != before
+
+
 @pytest.mark.parametrize("what", ("labels", "names", "pictures"))
 def test_of_lists_other_things_tell_how_many_images_there_are(tmp_path, what):
     said = {"labels": {"train_labels": [0] * 44, "target_labels": [0] * 5}, "names": {"train_names": ["x"] * 44}}
