@@ -34,24 +34,25 @@ def read_scores(path: Path, n_train: int, n_targets: int, key: str = "fit.file")
 
     bool, whole and floating numbers of any length are read; weight may be a memory map.
     """
+    arrays, notes = read_arrays(path, key)
+    weight, turned = _turned(arrays["weight"], n_train, n_targets, path)
+    vectors = {name: arrays[name].astype(np.float64) for name in ("bias", "lam") if name in arrays}
+    wanted = n_train, n_targets
+    if weight.shape != wanted or any(vector.shape != wanted[1:] for vector in vectors.values()):
+        raise BadInputError(f"{key} {path} {_misfit(arrays, wanted)}.")
+    return Scores(weight, vectors.get("bias"), vectors.get("lam"), (*notes, *turned))
+
+
+def read_arrays(path: Path, key: str) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    """(weight and what belongs to it, notes), whatever data they are about."""
     try:
         content = read_content(path)
-        arrays = _named(content.arrays)
+        return _named(content.arrays), content.notes
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInputError(
             f"{key} {path} is not a file of weights or scores ({type(error).__name__}: {reason})."
         ) from error
-    weight, turned = _turned(arrays["weight"], n_train, n_targets, path)
-    vectors = {name: arrays[name].astype(np.float64) for name in ("bias", "lam") if name in arrays}
-    wanted = n_train, n_targets
-    if weight.shape != wanted or any(vector.shape != wanted[1:] for vector in vectors.values()):
-        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise BadInputError(
-            f"{key} {path} must hold weight of shape {wanted}, training images × targets, or its transpose, and bias "
-            f"and lam, if it has any, of shape {wanted[1:]}, but it has {found}."
-        )
-    return Scores(weight, vectors.get("bias"), vectors.get("lam"), (*content.notes, *turned))
 
 
 def score_content(path: Path, key: str) -> Any:
@@ -73,6 +74,15 @@ def _named(arrays: Arrays) -> dict[str, NDArray[Any]]:
         if array.dtype.kind not in "biuf":
             raise ValueError(f"{name} holds {array.dtype}, not numbers")
     return found
+
+
+def _misfit(arrays: Arrays, wanted: tuple[int, int]) -> str:
+    """What shapes there should be, and are; of an array alone in words that do not speak of others."""
+    shape = f"shape {wanted}, training images × targets, or its transpose"
+    if len(arrays) == 1:
+        return f"must have {shape}, but it has {arrays['weight'].shape}"
+    found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    return f"must hold weight of {shape}, and bias and lam, if it has any, of shape {wanted[1:]}, but it has {found}"
 
 
 def _turned(weight: NDArray[Any], n_train: int, n_targets: int, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:

@@ -58,7 +58,10 @@ def test_what_cannot_work_is_a_sentence_and_exit_code_2(folder):
         ("test.design=paper",): "draws images by class, but the source has no labels",
         ("test.design=list", "test.file=none.csv"): "test.file none.csv does not exist",
         ("test.design=grid", "test.images=['x3', 'y']", "test.targets=all"): "'y' is not an image: give a number",
-        ("fit.mode=load", "fit.file=scores.npy"): "must hold weight of shape (40, 5)",
+        (
+            "fit.mode=load",
+            "fit.file=scores.npy",
+        ): "must have shape (40, 5), training images × targets, or its transpose",
         ("fit.targets=[0]", "test.targets=[1]"): "target 1 is to be tested but has no datamodel",
         ("source.fit_rows=500", "source.held_out_rows=500"): "overlap: there are only 600 models",
         ("atlas.targets=[9]",): "atlas.targets must be different numbers from 0 to 4",
