@@ -16,7 +16,7 @@ from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.sources.array_files import open_array, read_completed
 from pipeline.sources.layouts.base import Layout, contents, folder_of, there
-from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index
+from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index, names_image_0
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
 from pipeline.sources.subsets_file import SUBSETS_FILE, Subsets, read_subsets
@@ -151,6 +151,8 @@ class OwnFolder:
         flat = array.reshape(-1)
         if self.subsets.lists is None and self.lists is None:
             self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
+        if len(flat) and not names_image_0(flat):
+            self.said.append("image 0 is in no list: do the lists count from 1? Images count from 0: then subtract 1")
         return ListedRows(name, flat, bounds, self._n_train(flat, counted), self.subsets.lists != "excluded")
 
     def _n_train(self, indices: NDArray[Any], counted: Counted | None) -> int:

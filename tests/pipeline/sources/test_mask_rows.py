@@ -55,6 +55,8 @@ def test_bits_after_the_last_image_are_refused():
         ([0, 1, 2, 2], "lists an image twice in row 1; a list must name different images"),
         ([0, 1, 2, -1], "lists image -1 in row 1, but images go from 0 to 4"),
         ([0, 1, 5, 2], "lists image 5 in row 1, but images go from 0 to 4; correct the list, or n_train"),
+        ([4, 1, 5, 2], r"images go from 0 to 4; do the lists count from 1\? Then subtract 1, or correct the list"),
+        ([4, 1, 6, 2], "images go from 0 to 4; correct the list, or n_train"),
     ],
 )
 def test_lists_that_are_none(indices, sentence):

@@ -7,6 +7,7 @@ import pytest
 from own_folders import FIXED, N_MODELS, N_TARGETS, N_TRAIN, RAGGED, forms, law, lists_of, rectangle, write
 
 from pipeline.config import load_config
+from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline
 from pipeline.sources.layouts.own_folder import OwnFolder
@@ -62,6 +63,29 @@ def test_what_is_assumed_is_said_once_each(tmp_path):
     said = {"n_train": 40, "outcome": "loss", "higher_is_better": True}
     opened = OwnFolder(write(tmp_path / "packed", OUTCOMES, said, masks=np.packbits(MASKS, axis=1))).open()
     assert opened.assumed == ("masks: packed bits, 5 bytes a row for n_train 40",) and opened.higher_is_better
+
+
+def test_lists_that_count_from_1_are_asked_about(tmp_path):
+    opened = OwnFolder(write(tmp_path / "own", OUTCOMES, {"n_train": 41}, indices=rectangle(MASKS) + 1)).open()
+    asked = "image 0 is in no list: do the lists count from 1? Images count from 0: then subtract 1"
+    assert asked in opened.assumed
+    assert asked not in OwnFolder(write(tmp_path / "from 0", OUTCOMES, indices=rectangle(MASKS))).open().assumed
+
+
+def test_lists_of_different_lengths_in_one_array_are_told_how_to_be_saved(tmp_path):
+    lists = np.empty(N_MODELS, object)
+    lists[:] = [np.flatnonzero(mask) for mask in law(RAGGED)[0]]
+    folder = write(tmp_path / "own", OUTCOMES)
+    np.save(folder / "indices.npy", lists, allow_pickle=True)
+    with pytest.raises(
+        BadInputError, match=r"indices\.npy holds Python objects.*np\.concatenate\(lists\) as indices\.npy.*indptr"
+    ):
+        OwnFolder(folder).open()
+    np.save(folder / "indices.npy", np.concatenate(lists))
+    np.save(folder / "indptr.npy", np.cumsum([0, *map(len, lists)]))
+    np.testing.assert_array_equal(
+        OwnFolder(folder).open().masks.bits(np.arange(3)), np.packbits(law(RAGGED)[0][:3], axis=1)
+    )
 
 
 def test_what_a_name_is_taken_to_mean_enters_the_key(tmp_path, monkeypatch):
