@@ -173,7 +173,8 @@ def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     pictures = "no pictures" if opened.images is None and opened.numbered is None else "with pictures"
     better = "higher is better" if opened.higher_is_better else "lower is better"
     yield "models", f"{n_models:,}"
-    yield "unfinished", _count(n_models - len(opened.finished), "left out")
+    unfinished = n_models - len(opened.finished)
+    yield "unfinished", _count(unfinished, f"of these, left out: {len(opened.finished):,} are used")
     yield "training images", f"{opened.n_train:,}, {classes}, {pictures}"
     yield "targets", f"{opened.n_targets:,}"
     yield "mask law", _law(premise)

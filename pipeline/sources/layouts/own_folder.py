@@ -45,7 +45,7 @@ class OwnFolder:
     files: tuple[Path, ...] = ()
     outcome: str = "outcome"
     higher_is_better: bool | None = None
-    words: str = 'outcome: called "outcome", as subsets.json names it nothing (margin, loss, accuracy, …)'
+    words: str = 'outcome: called "outcome"; subsets.json can name it (margin, loss, accuracy, …)'
     said: list[str] = field(default_factory=list, init=False)
 
     @cached_property
@@ -150,7 +150,9 @@ class OwnFolder:
         bounds = _bounds(name, array, indptr)
         flat = array.reshape(-1)
         if self.subsets.lists is None and self.lists is None:
-            self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
+            self.said.append(
+                'lists: taken as those included in a mask; "lists": "excluded" in subsets.json says otherwise'
+            )
         if len(flat) and not names_image_0(flat):
             self.said.append("image 0 is in no list: do the lists count from 1? Images count from 0: then subtract 1")
         return ListedRows(name, flat, bounds, self._n_train(flat, counted), self.subsets.lists != "excluded")

@@ -51,9 +51,9 @@ def test_one_target_may_be_one_row_of_numbers(tmp_path):
 def test_what_is_assumed_is_said_once_each(tmp_path):
     opened = OwnFolder(write(tmp_path / "lists", OUTCOMES, indices=rectangle(MASKS))).open()
     assert opened.assumed == (
-        "lists: those included in a mask, as subsets.json does not say otherwise",
+        'lists: taken as those included in a mask; "lists": "excluded" in subsets.json says otherwise',
         "n_train 40: the largest index is 39; if later images are in no list, give n_train in subsets.json",
-        'outcome: called "outcome", as subsets.json names it nothing (margin, loss, accuracy, …)',
+        'outcome: called "outcome"; subsets.json can name it (margin, loss, accuracy, …)',
         'higher_is_better true: assumed of "outcome"',
     )
     said = {"n_train": 41, "lists": "included", "outcome": "loss"}
@@ -126,9 +126,16 @@ def test_a_run_says_what_was_assumed_and_left_out(tmp_path):
         "1 model is not completed",
         "2 models have no outcome, NaN for every target",
         'higher_is_better true: assumed of "accuracy"',
-        'no labels: nothing is drawn by class; test.design is "top"',
+        'no labels: nothing is drawn by class, so test.design is "top", on all targets',
     ):
         assert sum(part in line for line in lines) == 1, part
+
+
+def test_a_design_that_was_chosen_is_not_told(tmp_path):
+    lines = []
+    folder = write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    pipeline(folder, "test.design=top", "test.targets=all", say=lines.append).run("download")
+    assert not any("test.design" in line for line in lines)
 
 
 def test_the_key_is_of_every_file_that_is_read(tmp_path):
