@@ -107,3 +107,9 @@ def test_the_embedded_set(tmp_path):
 def test_of_many_weights_pairs_are_not_counted(folder, monkeypatch):
     monkeypatch.setattr("pipeline.commands.check.MOST_WEIGHTS", 10)
     assert 'test.design "top" tests pairs chosen by the fit' in ok(folder, *check(folder))
+
+
+def test_what_can_run_may_still_be_doubted(folder):
+    np.save(folder / "own" / "outcomes.npy", np.ones_like(OUTCOMES))
+    said = ok(folder, *check(folder))
+    assert "It can run" in said and "Warning: the outcome of every target is the same for all models" in said
