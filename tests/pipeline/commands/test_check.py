@@ -113,3 +113,14 @@ def test_what_can_run_may_still_be_doubted(folder):
     np.save(folder / "own" / "outcomes.npy", np.ones_like(OUTCOMES))
     said = ok(folder, *check(folder))
     assert "It can run" in said and "Warning: the outcome of every target is the same for all models" in said
+
+
+def test_a_folder_without_classes_and_the_default_configuration(folder):
+    """What the refusal offers works as it stands."""
+    rows = "source.fit_rows=", "source.held_out_rows="
+    words = [w for s in ("source.kind=files", "source.folder=own", *rows) for w in ("--set", s)]
+    done = call(folder, "check", *words)
+    assert done.returncode == 2 and "datamodels-inf init FOLDER" in done.stderr
+    offered = done.stderr.partition("(on the command line: ")[2].partition(")")[0].split()
+    assert "It can run" in ok(folder, "check", *words, *offered)
+    assert "It can run" in ok(folder, "init", "own", "--out", "another.toml")
