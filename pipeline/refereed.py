@@ -88,6 +88,11 @@ class Decided(BaseModel):
     first_right: int
     second_right: int
 
+    @property
+    def n(self) -> int:
+        """How many are decided."""
+        return self.first_right + self.second_right
+
 
 class RefereeSummary(Summary):
     """methods: in the order in which they were named. n_predicted: targets that LDS and R² are of. spoiled: what the
