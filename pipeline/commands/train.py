@@ -155,6 +155,10 @@ def _first_images(train: Train, store: Path, say: Callable[[str], object]) -> Im
                 f"or get them into {path} with datamodels-inf images."
             )
         say(f"images of {path}")
+    elif not path.exists():
+        raise BadInputError(
+            f"--images {path} does not exist; get the images into {stored_images(store)} with datamodels-inf images."
+        )
     return load_cifar10(path, train.n_train, train.n_targets)
 
 

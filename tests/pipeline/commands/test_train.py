@@ -115,6 +115,8 @@ def test_masks_of_a_cifar10_training_pass_the_check(tmp_path, law):
     (("--dataset", "cifar10"), "needs --images"),
     (("--images", "x"), "--images is for CIFAR-10"),
     (("--dataset", "cifar10", "--images", "nowhere"), "nowhere"),
+    (("--dataset", "cifar10", "--images", "nope.npz"),
+     "--images nope.npz does not exist; get the images into data/images/cifar10.npz with datamodels-inf images."),
 ])  # fmt: skip
 def test_bad_input(tmp_path, arguments, part):
     done = call(tmp_path, "train", "--out", "set", *arguments)
