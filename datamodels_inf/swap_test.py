@@ -59,7 +59,9 @@ def swap_test(
         updated in O(n) and never copy `x`; any other callable is called on a copy in which the columns are swapped.
     tau : the closeness τ that H0 allows.
     tau_x : d_TV(X, X_swap(i,j)) or a bound on it: 0 for exchangeable masks, `tau_x_gaussian` for Gaussian features.
-        None is 0, but refused for real-valued columns whose marginals differ: for these, nobody but you can know it.
+        None is 0. Of an x that is not 0/1 that is a claim of yours, that swapping i and j does not change the law of x,
+        which no test makes for you: it is refused only where two marginals clearly differ, and columns with equal
+        marginals may still depend on the others in different ways.
     pvalue : "hoeffding", the paper's min(1, 2·exp(−n(|U − ½| − τ − τ_X)²)); or "exact", the binomial tail of the same
         U, which is never larger.
     order : "permuted": the rows are permuted by the seed before they are halved; "given", as the paper has it, takes

@@ -307,11 +307,13 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
     data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
-    _choose_design(data)
+    chosen = _choose_design(data)
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
         raise BadInputError(f"configuration {name_or_path}: {_sentence(error)}") from error
+    if chosen:
+        config.test.model_fields_set.discard("design")  # As of every default: nobody wrote it.
     asked = {override.partition("=")[0].strip() for override in overrides}
     return _with_named_report(config, path, written, asked)
 
@@ -344,21 +346,22 @@ BY_CLASS = ("design", "target_class", "repeats")
 """Settings of `[test]` any of which says that a design was chosen."""
 
 
-def _choose_design(data: dict[str, Any]) -> None:
+def _choose_design(data: dict[str, Any]) -> bool:
     """Where no design is chosen and there are no classes to draw by: the strongest images of every target.
 
-    It stands in the configuration from here on, and so in the keys of all stages.
+    It stands in the configuration from here on, and so in the keys of all stages. Whether it was so.
     """
     test, given = data.get("test", {}), data.get("source", {})
     if not isinstance(test, dict) or any(name in test for name in BY_CLASS):
-        return
+        return False
     try:
         source = Source.model_validate(given)
         labelled = SOURCES[source.kind].labelled(source)
     except (ValidationError, BadInputError):
-        return  # What is wrong with the source is said where it is read.
+        return False  # What is wrong with the source is said where it is read.
     if not labelled:
         data["test"] = {"design": NO_CLASSES, "targets": "all", **test}
+    return not labelled
 
 
 def find_config(name_or_path: str) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.analysis.display import direction
 from datamodels_inf.analysis.influences import InfluencesOn
 from datamodels_inf.analysis.premise import spoils_of_influences
 from datamodels_inf.analysis.result import Analysis
@@ -108,11 +109,11 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
             items.class_of,
             found,
             max_panels=max_panels,
-            higher_is_better=settings.higher_is_better,
+            higher_is_better=settings.more_is_better,
         ),
         max_panels=max_panels,
         unit=outcome_name(settings.outcome),
-        higher_is_better=settings.higher_is_better,
+        higher_is_better=settings.more_is_better,
         names=ItemNames(*(names or () for names in items.names)),
         tau=settings.tau,
         provenance=_provenance(result),
@@ -188,7 +189,7 @@ def _found_atlas(result: Analysis, held_out: HeldOut) -> FoundAtlas | None:
         names=result.items.class_of,
         threads=result.threads,
         warning=spoils_of_influences(result.premise) if result.settings.allow_unexchangeable else "",
-        higher_is_better=result.settings.higher_is_better,
+        higher_is_better=result.settings.more_is_better,
     )
 
 
@@ -224,6 +225,7 @@ def _provenance(result: Analysis) -> dict[str, str]:
     lines = {
         "Made by": f"{_call(result)}, in memory",
         "Versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "Outcome": direction(result),
         "Seed": f"{result.settings.seed} (drawing of pairs, order of the rows, coins for ties)",
     }
     if result.warning:

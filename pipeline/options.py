@@ -121,7 +121,7 @@ common_options = (*config_options, _store, _reports, _force, *_work, _verbose)
 stage_options = (*config_options, _store, _force, *_work, _verbose)
 """Of commands that run stages and publish nothing."""
 
-status_options = (*config_options, _store, _reports, _force, _verbose)
+status_options = (*config_options, _store, _reports, _verbose)
 """Of what looks at stages and runs none."""
 
 result_options = (*config_options, _store, _verbose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ REMEDY = (
     "Make the scores from models that are not tested (source.held_out_rows says how many of the last rows are), and say"
     " so with --unseen."
 )
+ONE_OF_100 = 2.326
+"""The quantile of the normal law."""
 OWN = "the datamodel of this configuration"
 APART = "The datamodel of this configuration was fitted on models that are not tested."
 UNSEEN = "The user says that no tested model was used to make the scores; the referee cannot check it."
@@ -66,10 +69,9 @@ class MethodFigures(BaseModel):
         """Of its claims."""
         return self.verdicts[verdict] / self.n_claims if self.n_claims else 0.0
 
-    @property
-    def warning(self) -> str:
-        """A word about its sign; empty if there is none to say."""
-        if self.fit_correlation is None or self.fit_correlation >= 0.0:
+    def warning(self, chance: float) -> str:
+        """A word about its sign; empty if there is none to say. chance: see `RefereeSummary.chance_correlation`."""
+        if self.fit_correlation is None or self.fit_correlation >= -chance:
             return ""
         return (
             f"{self.name}: its sign may be turned: on models that are not tested, its predictions and the outcomes "
@@ -85,6 +87,11 @@ class Decided(BaseModel):
     second: str
     first_right: int
     second_right: int
+
+    @property
+    def n(self) -> int:
+        """How many are decided."""
+        return self.first_right + self.second_right
 
 
 class RefereeSummary(Summary):
@@ -116,9 +123,20 @@ class RefereeSummary(Summary):
         return sum(method.n_claims for method in self.methods)
 
     @property
+    def chance_correlation(self) -> float:
+        """How far below 0 the correlation of predictions and outcomes falls in 1 of 100 methods that know nothing.
+
+        If scores are dealt out to the d training images at random, that correlation has mean 0 and, on n models that
+        are not tested, a variance of at most 1/(n − 1) + 1/(d − 1): the noise of the models, and scores that resemble
+        the influences by chance (the variance of a correlation under permutation is 1/(d − 1), whatever the values).
+        A mean over targets varies no more than that, however the targets depend on each other.
+        """
+        return ONE_OF_100 * math.sqrt(1.0 / max(self.n_fit - 1, 1) + 1.0 / max(self.n_train - 1, 1))
+
+    @property
     def warnings(self) -> list[str]:
         """About signs and masks; that about leaks is said beside them."""
-        own = [method.warning for method in self.methods if method.warning]
+        own = list(filter(None, (method.warning(self.chance_correlation) for method in self.methods)))
         return [*own, f"the masks do not keep the premise of the tests: {self.spoiled}"] if self.spoiled else own
 
     def describe(self) -> str:

@@ -11,6 +11,7 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.published import publish, refuse_blocked
 from pipeline.stages import STAGES, Run, Stage
+from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import human_bytes, make_folder
@@ -72,18 +73,36 @@ class Pipeline:
         if STAGES[last].published:
             make_folder(self.reports, "--reports")
             refuse_blocked(home)
-        needed = _needed(last)
+        specs = self._needed_specs(last)
         with self.store.locked(self.say):
+            self._look_ahead(specs, None)
             results: dict[str, Result] = {}
-            for name, spec in self.specs():
-                if name in needed:
-                    results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
-                if name == last:
-                    break
+            for name, spec in specs.items():
+                results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
+                if name == "download":
+                    self._look_ahead(specs, results[name])
             if STAGES[last].published:
                 for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                     self.say(f"{'':<9} {line}")
         return results[last]
+
+    def _needed_specs(self, last: str) -> dict[str, Spec]:
+        """Those of `last` and of every stage that it needs: a file that is missing is missed before anything runs."""
+        needed, found = _needed(last), dict[str, Spec]()
+        for name, spec in self.specs():
+            if name in needed:
+                found[name] = spec
+            if name == last:
+                break
+        return found
+
+    def _look_ahead(self, specs: Mapping[str, Spec], download: Result | None) -> None:
+        """Let the stages that will run refuse what they can see already."""
+        for name, spec in specs.items():
+            ahead = STAGES[name].ahead
+            made = (self.store.folder(spec) / "manifest.json").is_file() and name not in self.force
+            if ahead is not None and not made:
+                ahead(self.config, None if download is None else Data.of(download, self.config))
 
     def _advice(self, results: Mapping[str, Result]) -> list[str]:
         """Where a method found nothing that another one would see: one line."""

@@ -7,6 +7,7 @@ findings by a test of the effect itself.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,18 @@ def advice(n_unseen: int, test: Test, command: str = "") -> str:
     if method is None or not n_unseen:
         return ""
     differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
-    setting = f"test.method={method}"
-    typed = f"{command} --set {setting}" if command else f"--set {setting}"
+    typed = with_method(command, method) or f"--set test.method={method}"
     caution = f"(a second look: with test.alpha={test.alpha / 2:g} both together keep the promise)"
     return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such {caution}: {typed}"
+
+
+def with_method(command: str, method: str) -> str:
+    """A command with another method in place of those that it asks for; empty where there is none.
+
+    >>> with_method("datamodels-inf run --set test.method=swap --set test.alpha=0.1", "contrast")
+    'datamodels-inf run --set test.alpha=0.1 --set test.method=contrast'
+    """
+    words = shlex.split(command)
+    asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
+    kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]
+    return shlex.join([*kept, "--set", f"test.method={method}"]) if kept else ""

@@ -47,8 +47,17 @@ def rests_on(result: Analysis) -> str:
     return (
         f"{fitted} {division.fit:,} models, {division.n_tested:,} others test{blocks}; {premise.d:,} training images, "
         f"{targets:,} target{'s' if targets != 1 else ''}; masks: {premise.law}, share {premise.proportion:.2g}"
-        f"{quality}"
+        f"{quality}; {direction(result)}"
     )
+
+
+def direction(result: Analysis) -> str:
+    """ "a higher margin is better, by its name"; "a lower loss is better, as given"."""
+    settings = result.settings
+    which = "higher" if settings.more_is_better else "lower"
+    known = settings.outcome != "outcome"
+    by = "as given" if settings.higher_is_better is not None else "by its name" if known else "assumed"
+    return f"a {which} {settings.outcome} is better, {by}"
 
 
 def in_words(result: Analysis, place: int) -> str:

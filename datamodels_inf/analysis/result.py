@@ -97,7 +97,7 @@ class Analysis:
         number = self._fitted_target(target)
         (found,) = self.influences.on(np.array([number]))
         columns = found.columns(self._theta(number))
-        order = np.argsort(columns["estimate"] * (-1.0 if self.settings.higher_is_better else 1.0), kind="stable")
+        order = np.argsort(columns["estimate"] * (-1.0 if self.settings.more_is_better else 1.0), kind="stable")
         known = np.isfinite(columns["standard_error"][order])
         order = np.concatenate([order[known], order[~known]])
         frame = DataFrame({name: values[order] for name, values in columns.items()})

@@ -43,7 +43,7 @@ def analyse(
     targets: Sequence[int | str] | None = None,
     pairs: Any = None,
     outcome: str = "outcome",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     method: str | Sequence[str] = "swap",
     alpha: float = 0.2,
     correction: str = "by",
@@ -81,7 +81,8 @@ def analyse(
     pairs : what to test, rows of (i, j, target) by number or name, i and j two images or two groups of equal size,
         chosen without the tested rows. None: each target's strongest helpers by θ̂ against hurters, each other and
         random images (`top_pairs`, with k, versus, random_partners).
-    outcome, higher_is_better : what the outcome is called, and whether helpers raise it.
+    outcome, higher_is_better : what the outcome is called, and whether helpers raise it; None goes by that name
+        (`datamodels_inf.outcomes`: "test_loss" is better when it is lower, "margin" when it is higher).
     method : one or more of METHODS: "swap" (the paper's), "swap-exact", "paired", "contrast".
     alpha, correction : a test is a finding if its p-value, adjusted over the tests of its method, is at most alpha.
     tau, order, seed : of the tests; see `swap_test`. The seed also draws the random partners.

@@ -18,6 +18,7 @@ from datamodels_inf.internal.checks import (
 from datamodels_inf.internal.comparison import Order
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
+from datamodels_inf.outcomes import higher_is_better_by_name
 
 RowsUse: TypeAlias = Literal["held-out", "progressive"]
 
@@ -43,7 +44,7 @@ class Settings:
     calibrate: bool = False
     allow_unexchangeable: bool = False
     outcome: str = "outcome"
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -95,6 +96,15 @@ class Settings:
     def progressive(self) -> bool:
         """Whether every row but the first is tested, each with the fit of the rows before its block."""
         return self.rows == "progressive"
+
+    @property
+    def more_is_better(self) -> bool:
+        """`higher_is_better`, where it was not said by the name of the outcome.
+
+        >>> Settings(outcome="test_loss").more_is_better
+        False
+        """
+        return higher_is_better_by_name(self.outcome) if self.higher_is_better is None else self.higher_is_better
 
     def as_text(self) -> str:
         """What was given that is not a default, as Python writes it; empty for nothing.

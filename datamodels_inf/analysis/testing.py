@@ -27,7 +27,7 @@ def draw_top(fitted: Fitted, settings: Settings) -> Pairs:
 
     Helpers raise an outcome of which more is better, and lower one of which less is.
     """
-    sign = 1.0 if settings.higher_is_better else -1.0
+    sign = 1.0 if settings.more_is_better else -1.0
     return top_pairs(
         sign * fitted.datamodels[0].weight,
         fitted.targets,

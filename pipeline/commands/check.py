@@ -10,7 +10,7 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.exchangeability import ExchangeabilityReport
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.commands.survey import Looked, survey_lines
+from pipeline.commands.survey import Looked, doubts, survey_lines
 from pipeline.config import Config
 from pipeline.score_files.scores import read_scores
 from pipeline.sources import SOURCES
@@ -62,6 +62,8 @@ def working_lines(looked: Looked) -> Iterator[str]:
         f'It can run: {_targets(len(targets))} fitted; test.design "{config.test.design}" tests {counted} by '
         f"{' and '.join(config.test.method)}; {CORRECTIONS[config.test.correction].title}, α = {config.test.alpha:g}."
     )
+    for line in doubts(looked):
+        yield f"Warning: {line}."
     atlas = atlas_targets(config, looked)
     if atlas.size:
         yield f"Atlas: the influence of each of {looked.n_train:,} images, {_targets(atlas.size)} looked at."

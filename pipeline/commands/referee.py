@@ -10,11 +10,12 @@ from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.commands.aligned import aligned
 from pipeline.config import literal, load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import RefereeSummary, direction, headline, leak_words, promise
+from pipeline.refereed import Decided, RefereeSummary, direction, headline, leak_words, promise
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
 
 WIDTH = 110
+MOST_DECIDED = 5
 QUESTION = ("scores", "k", "alpha", "correction", "seed", "unseen", "negate", "resamples")
 HEADER = (
     "method",
@@ -56,14 +57,22 @@ def referee_lines(result: Result, unseen: bool) -> Iterator[str]:
         for one in summary.methods
     ]  # fmt: skip
     yield from aligned([list(HEADER), *rows], right=True)
-    for one in summary.decided:
-        if one.first_right or one.second_right:
-            yield (
-                f"Where {one.first} and {one.second} disagree and the models decide, {one.first} is right on "
-                f"{one.first_right:,} and {one.second} on {one.second_right:,}."
-            )
+    yield from decided_lines(summary.decided)
     for warning in (*(f"Warning: {text}." for text in summary.warnings), leak_words(summary, unseen)):
         yield from textwrap.wrap(warning, WIDTH, break_on_hyphens=False)
+
+
+def decided_lines(decided: Sequence[Decided]) -> Iterator[str]:
+    """Who is right where two disagree, of the pairs of methods between which most is decided."""
+    known = [one for one in decided if one.n]
+    for one in sorted(known, key=lambda one: -one.n)[:MOST_DECIDED]:
+        yield (
+            f"Where {one.first} and {one.second} disagree and the models decide, {one.first} is right on "
+            f"{one.first_right:,} and {one.second} on {one.second_right:,}."
+        )
+    if len(known) > MOST_DECIDED:
+        more = len(known) - MOST_DECIDED
+        yield f"And so of {more} more {'pair' if more == 1 else 'pairs'} of methods: on the page, and in referee.json."
 
 
 def csv_lines(page: Result) -> Iterator[str]:

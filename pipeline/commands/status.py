@@ -54,9 +54,9 @@ class _Outlook:
             self.changed.append(name)
             return f"would run: {stale}"
         changed = [key for key in spec.inputs if key in self.changed and not stage.unread]
-        if changed or name in pipeline.force:
+        if changed:
             self.remade.append(name)
-            return f"would run: {f'{changed[0]} will not be what it was' if changed else 'forced'}"
+            return f"would run: {changed[0]} will not be what it was"
         return f"cached, {_age(found.manifest['made_at'])} old: {describe(found)}{self._doubt(name, spec, found)}"
 
     def _doubt(self, name: str, spec: Spec, found: Result) -> str:

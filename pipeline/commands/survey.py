@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,9 @@ from pipeline.training.inputs import Features
 
 LOOKED_AT = 20_000
 """Masks of the fit, and of the test, whose law is looked at: bits of 50,000 images take 125 MB then."""
+FEW_MODELS = 100
+"""Of 100, half hold just one image of a pair: a difference of half a standard deviation of the outcome has p < 0.05
+in 2 of 5 cases, before any correction."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Scan:
     """What one pass over all completed rows shows.
 
     low, high, mean: of finite outcomes. unfit: rows with NaN or infinity among their outcomes. empty: masks without any
-    image. n_different: masks. proportion: share of the images in a mask.
+    image. n_different: masks. proportion: share of the images in a mask. constant: targets with one outcome alone.
     """
 
     low: float
@@ -43,12 +47,13 @@ class Scan:
     empty: tuple[int, ...]
     n_different: int
     proportion: float
+    constant: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, opened: Opened) -> Scan:
         """A part at a time."""
         sums, count, ones = 0.0, 0, 0
-        low, high = np.inf, -np.inf
+        lows, highs = np.full(opened.n_targets, np.inf), np.full(opened.n_targets, -np.inf)
         unfit: list[int] = []
         empty: list[int] = []
         hashes = []
@@ -59,7 +64,8 @@ class Scan:
             unfit += rows[~good.all(axis=1)].tolist()
             some = values[good].astype(np.float64)
             sums, count = sums + float(some.sum()), count + some.size
-            low, high = min(low, some.min(initial=np.inf)), max(high, some.max(initial=-np.inf))
+            lows = np.minimum(lows, np.where(good, values, np.inf).min(axis=0))
+            highs = np.maximum(highs, np.where(good, values, -np.inf).max(axis=0))
             bits = PackedMasks(opened.masks.bits(rows), opened.n_train)
             sizes = bits.row_sums()
             empty += rows[sizes == 0].tolist()
@@ -68,7 +74,9 @@ class Scan:
         different = len(np.unique(np.concatenate(hashes)))
         mean = sums / count if count else np.nan
         share = ones / (len(opened.finished) * opened.n_train)
-        return cls(float(low), float(high), mean, tuple(unfit), tuple(empty), different, share)
+        ends = float(lows.min()), float(highs.max())
+        constant = tuple(np.flatnonzero(lows >= highs).tolist())
+        return cls(*ends, mean, tuple(unfit), tuple(empty), different, share, constant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +175,25 @@ def survey_lines(looked: Looked) -> Iterator[str]:
         yield f"- {line}"
 
 
+def doubts(looked: Looked) -> Iterator[str]:
+    """What does not stop a run, but leaves it little to find, a line each."""
+    constant = looked.scan.constant
+    if constant:
+        which = "every target" if len(constant) == looked.n_targets else f"target {some_of(constant)}"
+        yield f"the {looked.opened.outcome} of {which} is the same for all models: nothing can be found there"
+    if looked.n_held_out < FEW_MODELS:
+        yield (
+            f"only {looked.n_held_out:,} models test: nothing but very large effects can be told from chance; what "
+            "more models would show: datamodels-inf plan"
+        )
+    for names, what in ((looked.names.train, "training images"), (looked.names.targets, "targets")):
+        counts = Counter(names)
+        shared = [name for name, count in counts.items() if count > 1]
+        if shared:
+            n = sum(counts[name] for name in shared)
+            yield f"{n:,} {what} share their names with others, such as {shared[0]!r}: tell these apart by number"
+
+
 def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     opened, scan, premise = looked.opened, looked.scan, looked.premise
     n_models = opened.masks.n_models
@@ -174,7 +201,8 @@ def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     pictures = "no pictures" if opened.images is None and opened.numbered is None else "with pictures"
     better = "higher is better" if opened.higher_is_better else "lower is better"
     yield "models", f"{n_models:,}"
-    yield "unfinished", _count(n_models - len(opened.finished), "left out")
+    unfinished = n_models - len(opened.finished)
+    yield "unfinished", _count(unfinished, f"of these, left out: {len(opened.finished):,} are used")
     yield "training images", f"{opened.n_train:,}, {classes}, {pictures}"
     yield "targets", f"{opened.n_targets:,}"
     yield "mask law", _law(premise)

@@ -97,7 +97,9 @@ def _check_proportion(proportion: float, n_train: int) -> None:
 
 
 def _next_command(job: Job, images: ImageSet, wanted: str | None, out: Path) -> str:
-    """A `run` on this set that works as it stands: every model but the first tests."""
+    """What works as it stands: `init`, or of so few models that no rule divides them a `run` that does."""
+    if job.n_models >= 2 * LEAST:
+        return shlex.join(["datamodels-inf", "init", str(out)])
     first_target = int(images.target_labels[0]) if wanted is None else images.class_names.index(wanted)
     settings = {
         "source.kind": "files",
@@ -106,9 +108,8 @@ def _next_command(job: Job, images: ImageSet, wanted: str | None, out: Path) -> 
         "test.method": "contrast",
         "test.target_class": images.class_names[first_target],
         "report.name": re.sub(r"[^A-Za-z0-9]+", "-", out.resolve().name).strip("-") or job.dataset,
+        "source.first_rows": str(job.n_models // 2),
     }
-    if job.n_models < 2 * LEAST:  # The rule for rows begins there.
-        settings["source.first_rows"] = str(job.n_models // 2)
     n_same_class = int(np.bincount(images.train_labels).min())
     supply = n_same_class * (n_same_class - 1) // 2 * int((images.target_labels == first_target).sum())
     if supply < Test().repeats:
@@ -154,6 +155,10 @@ def _first_images(train: Train, store: Path, say: Callable[[str], object]) -> Im
                 f"or get them into {path} with datamodels-inf images."
             )
         say(f"images of {path}")
+    elif not path.exists():
+        raise BadInputError(
+            f"--images {path} does not exist; get the images into {stored_images(store)} with datamodels-inf images."
+        )
     return load_cifar10(path, train.n_train, train.n_targets)
 
 

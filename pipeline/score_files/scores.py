@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.score_files.formats import Arrays, read_content, records_beside
+from pipeline.score_files.formats import Arrays, Content, read_content, records_beside
 from pipeline.store.files import identity
 
 KINDS = ".npy, .npz, .pt or .safetensors"
@@ -34,24 +34,26 @@ def read_scores(path: Path, n_train: int, n_targets: int, key: str = "fit.file")
 
     bool, whole and floating numbers of any length are read; weight may be a memory map.
     """
+    content = read_arrays(path, key)
+    arrays = content.arrays
+    weight, turned = _turned(arrays["weight"], n_train, n_targets, path, content.by_target)
+    vectors = {name: arrays[name].astype(np.float64) for name in ("bias", "lam") if name in arrays}
+    wanted = n_train, n_targets
+    if weight.shape != wanted or any(vector.shape != wanted[1:] for vector in vectors.values()):
+        raise BadInputError(f"{key} {path} {_misfit(arrays, wanted)}.")
+    return Scores(weight, vectors.get("bias"), vectors.get("lam"), (*content.notes, *turned))
+
+
+def read_arrays(path: Path, key: str) -> Content:
+    """weight and what belongs to it, whatever data they are about."""
     try:
         content = read_content(path)
-        arrays = _named(content.arrays)
+        return replace(content, arrays=_named(content.arrays))
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInputError(
             f"{key} {path} is not a file of weights or scores ({type(error).__name__}: {reason})."
         ) from error
-    weight, turned = _turned(arrays["weight"], n_train, n_targets, path, content.by_target)
-    vectors = {name: arrays[name].astype(np.float64) for name in ("bias", "lam") if name in arrays}
-    wanted = n_train, n_targets
-    if weight.shape != wanted or any(vector.shape != wanted[1:] for vector in vectors.values()):
-        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise BadInputError(
-            f"{key} {path} must hold weight of shape {wanted}, training images × targets, or its transpose, and bias "
-            f"and lam, if it has any, of shape {wanted[1:]}, but it has {found}."
-        )
-    return Scores(weight, vectors.get("bias"), vectors.get("lam"), (*content.notes, *turned))
 
 
 def score_content(path: Path, key: str) -> Any:
@@ -73,6 +75,15 @@ def _named(arrays: Arrays) -> dict[str, NDArray[Any]]:
         if array.dtype.kind not in "biuf":
             raise ValueError(f"{name} holds {array.dtype}, not numbers")
     return found
+
+
+def _misfit(arrays: Arrays, wanted: tuple[int, int]) -> str:
+    """What shapes there should be, and are; of an array alone in words that do not speak of others."""
+    shape = f"shape {wanted}, training images × targets, or its transpose"
+    if len(arrays) == 1:
+        return f"must have {shape}, but it has {arrays['weight'].shape}"
+    found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    return f"must hold weight of {shape}, and bias and lam, if it has any, of shape {wanted[1:]}, but it has {found}"
 
 
 def _turned(

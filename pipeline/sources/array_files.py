@@ -92,9 +92,23 @@ def open_array(path: Path) -> NDArray[Any]:
     except FileNotFoundError as error:
         raise BadInputError(f"{path} does not exist; the source is not complete.") from error
     except Exception as error:  # A header is an expression of Python's, of which a bad one can fail in any way.
+        if "Python objects" in str(error) or "Object arrays" in str(error):
+            raise BadInputError(
+                f"{path} holds Python objects, and not an array of numbers; {_as_numbers(path)}."
+            ) from None
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise BadInputError(f"{path} is not a whole .npy array of numbers ({reason}); get it again.") from error
     return array
+
+
+def _as_numbers(path: Path) -> str:
+    """How to save what numpy made an array of objects of."""
+    if path.name != "indices.npy":
+        return "save it with a type of numbers"
+    return (
+        "for lists of different lengths save np.concatenate(lists) as indices.npy, and where each begins and the last "
+        "ends, np.cumsum([0, *map(len, lists)]), as indptr.npy"
+    )
 
 
 def _unpacked(path: Path) -> NDArray[Any]:

@@ -31,7 +31,7 @@ def layout_of(source: Source) -> Layout:
     if importer is not None:
         raise BadInputError(
             f"source.folder {folder} looks like {importer.title}, which needs more than reading: "
-            f"datamodels-inf import --from {importer.name} {folder} OUT."
+            f"{importer.command(folder)}."
         )
     known = ", no ".join(layout.files.format(percent=source.percent) for layout in LAYOUTS.values())
     raise BadInputError(f"source.folder {folder} holds no {known}; docs/own-data.md shows how it may look.")

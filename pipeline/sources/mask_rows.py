@@ -142,9 +142,11 @@ class ListedRows:
         outside = (images < 0) | (images >= self.n_train)
         if outside.any():
             first = int(np.flatnonzero(outside)[0])
+            from_1 = int(images.max()) == self.n_train and not names_image_0(self.indices)
+            ask = "do the lists count from 1? Then subtract 1, or " if from_1 else ""
             raise BadInputError(
                 f"{self.name} lists image {images[first]} in row {rows[first]}, but images go from 0 to "
-                f"{self.n_train - 1}; correct the list, or n_train in subsets.json."
+                f"{self.n_train - 1}; {ask}correct the list, or n_train in subsets.json."
             )
 
 
@@ -152,3 +154,9 @@ def largest_index(indices: NDArray[np.integer[Any]]) -> int:
     """Of all lists, read a part at a time; −1 where they are empty."""
     step = 2**22
     return max((int(indices[start : start + step].max()) for start in range(0, len(indices), step)), default=-1)
+
+
+def names_image_0(indices: NDArray[np.integer[Any]]) -> bool:
+    """Whether any list does; lists that do not may count from 1. Read a part at a time, until it is found."""
+    step = 2**22
+    return any(bool((indices[start : start + step] == 0).any()) for start in range(0, len(indices), step))

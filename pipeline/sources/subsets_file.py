@@ -3,7 +3,7 @@
 n_train            how many training images there are
 lists              what indices.npy lists: the images "included" in a mask, or those "excluded" from it
 outcome            what the outcomes are, in a word: "margin", "loss", "accuracy"
-higher_is_better   whether models are trained for large outcomes
+higher_is_better   whether models are trained for large outcomes; else by the name (`higher_is_better_by_name`)
 completed          a boolean for each row: whether its model was trained to its end
 seeds              a whole number for each row: one mask may then stand in several rows, and these are averaged
 train_labels, target_labels, class_names     classes, as numbers from 0 or as names
@@ -12,7 +12,6 @@ train_names, target_names                    what single images and targets are 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,9 +28,6 @@ from pipeline.text.given_names import one_line
 from pipeline.text.json_file import read_json
 
 SUBSETS_FILE = "subsets.json"
-LOWER_IS_BETTER = re.compile(
-    r"\b(loss(es)?|errors?|nll|perplexity|(cross[ -]?)?entropy|mse|rmse|mae|risk)\b", re.IGNORECASE
-)
 
 Whole = Annotated[int, Field(strict=True)]
 Text = Annotated[str, Field(strict=True, min_length=1)]
@@ -102,15 +98,6 @@ def _place(places: Mapping[str, int], name: str) -> int:
     if name not in places:
         raise ValueError(f'"{one_line(name)}" is none of class_names')
     return places[name]
-
-
-def better_when_higher(outcome: str) -> bool:
-    """Whether a larger one is better, by the name of an outcome.
-
-    >>> better_when_higher("margin"), better_when_higher("cross-entropy loss")
-    (True, False)
-    """
-    return LOWER_IS_BETTER.search(outcome) is None
 
 
 def read_subsets(path: Path) -> Subsets:

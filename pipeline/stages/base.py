@@ -76,7 +76,8 @@ class Stage(Generic[S]):
     such as the content of a file for its path. wanted: whether a configuration has this stage at all. published: its
     files are copied to where the user looks for reports, into the folder of the report's name and `suffix`. stale: why
     a result, though intact, is made again, given the store's folder; nothing if it is not. unread: files of its inputs
-    that it does not read, and that may come later.
+    that it does not read, and that may come later. ahead: refuses what can be seen to be wrong before hours of work:
+    called before any stage runs, and again with what the download stage left.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Stage(Generic[S]):
     suffix: str = ""
     stale: Callable[[Result, Path], str] = _never
     unread: tuple[str, ...] = ()
+    ahead: Callable[[Config, Data | None], None] | None = None
 
     def settings(self, config: Config) -> dict[str, Any]:
         """What its key depends on, beside its version and inputs: all settings that are not left out.

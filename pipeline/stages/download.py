@@ -64,8 +64,9 @@ def run(run: Run) -> DownloadSummary:
     named = arrived.names != ItemNames()
     if named:
         arrived.names.save(run.out / "names.json")
-    if labels is None:
-        run.say(f'no labels: nothing is drawn by class; test.design is "{run.config.test.design}"')
+    if labels is None and "design" not in run.config.test.model_fields_set:
+        targets = "all targets" if run.config.test.targets == "all" else "the given targets"
+        run.say(f'no labels: nothing is drawn by class, so test.design is "{run.config.test.design}", on {targets}')
     more = {"has_images": images is not None, **({"has_names": True} if named else {})}
     return arrived.rows.model_copy(update=more)
 

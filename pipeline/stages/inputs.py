@@ -201,12 +201,13 @@ class Data:
         return ItemNames.load(self.folder / "names.json") if self.rows.has_names else ItemNames()
 
 
-def targets_of_class(data: Described, wanted: str, who: str, key: str) -> NDArray[np.int64]:
-    """The targets of a class; `who` needs classes at all, and `key` names this one."""
+def targets_of_class(data: Described, wanted: str, who: str, key: str, instead: str = "") -> NDArray[np.int64]:
+    """The targets of a class; `who` needs classes at all, and `key` names this one. instead: what needs none."""
     if data.labels is None:
         raise BadInputError(
             f"{who} draws images by class, but the source has no labels; "
-            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels."
+            "give source.images (a cifar-10-batches-py folder, or an .npz that train made) or source.labels"
+            f"{f', or {instead}' if instead else ''}."
         )
     names = data.labels.class_names
     if wanted not in names:

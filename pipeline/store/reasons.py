@@ -11,7 +11,11 @@ from typing import Any
 MOST_CHANGES = 4
 NEW = "not run before"
 CLOSE = 2
-"""A result of another configuration is compared with if it was made from the same inputs and differs in no more."""
+"""A result of another configuration is compared with if it was made from the same inputs, differs in no more, and in
+nothing whose content alone tells it apart: a checksum that differs is another set of models, not a changed setting."""
+
+UNREADABLE = " changed"
+"""Said of what has no words of its own, such as a checksum."""
 
 LONGEST = 40
 ASIDE = ("report.name", "report.title")
@@ -37,13 +41,17 @@ def why_new(wanted: Wanted, earlier: Sequence[Manifest]) -> str:
     """
     own = [manifest for manifest in earlier if manifest.get("origin") == wanted.origin]
     others = [manifest for manifest in earlier if manifest["inputs"] == dict(wanted.inputs)]
-    close = [changes for manifest in others if len(changes := _differences(manifest, wanted)) <= CLOSE]
+    close = [changes for manifest in others if _is_close(changes := _differences(manifest, wanted))]
     differences = [_differences(manifest, wanted) for manifest in own] or close
     if not differences:
         return NEW
     nearest = min(reversed(differences), key=len)
     more = [f"and {len(nearest) - MOST_CHANGES} more changes"] if len(nearest) > MOST_CHANGES + 1 else []
     return "; ".join([*(nearest[:MOST_CHANGES] if more else nearest), *more]) or "its result is missing"
+
+
+def _is_close(changes: Sequence[str]) -> bool:
+    return len(changes) <= CLOSE and not any(change.endswith(UNREADABLE) for change in changes)
 
 
 def _differences(manifest: Manifest, wanted: Wanted) -> list[str]:
@@ -55,7 +63,7 @@ def _differences(manifest: Manifest, wanted: Wanted) -> list[str]:
     telling = [name for name in names if name not in ASIDE] or names
     for name in telling:
         changes += _change(name, before.get(name), after.get(name))
-    changes += [f"{name} changed" for name in wanted.inputs if manifest["inputs"].get(name) != wanted.inputs[name]]
+    changes += [f"{name}{UNREADABLE}" for name in wanted.inputs if manifest["inputs"].get(name) != wanted.inputs[name]]
     return changes
 
 
@@ -67,7 +75,7 @@ def _change(name: str, old: Any, new: Any) -> Iterator[str]:
                 yield from _change(f"{name}, {key}", old.get(key), new.get(key))
         return
     words = readable(old), readable(new)
-    yield f"{name} changed" if None in words else f"{name}: {words[0]} → {words[1]}"
+    yield f"{name}{UNREADABLE}" if None in words else f"{name}: {words[0]} → {words[1]}"
 
 
 def readable(value: Any) -> str | None:

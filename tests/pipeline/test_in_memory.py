@@ -106,7 +106,7 @@ def test_the_numbers_and_the_files_are_those_of_a_run(kind, tmp_path):
 def small():
     masks, outcomes = simulated()
     names = [f"column {k}" for k in range(30)], ["first", "second"]
-    return analyse(masks, outcomes, names=names, method="contrast", outcome="loss", higher_is_better=False, k=2)
+    return analyse(masks, outcomes, names=names, method="contrast", outcome="loss", k=2)
 
 
 def test_the_page_is_whole_and_speaks_of_the_outcome(small, tmp_path, monkeypatch):
@@ -116,6 +116,7 @@ def test_the_page_is_whole_and_speaks_of_the_outcome(small, tmp_path, monkeypatc
     shown = Page(page.read_text(encoding="utf-8"))
     check_self_contained(shown)
     assert "My losses" in shown.text and "the loss" in shown.text
+    assert "a lower loss is better, by its name" in shown.text
     assert "analyse(masks, outcomes, method=('contrast',)" in shown.text
     content = content_of(small, "", 0)
     assert content.names.of("train", 3) == "column 3" and content.names.of("target", 1) == "second"

@@ -47,3 +47,5 @@ def test_the_command_is_named():
     said = advice(12, test, "datamodels-inf run --config digits")
     assert said.startswith("Yet the estimated effects of 12 pairs differ from 0 at the same error rate; ")
     assert said.endswith(": datamodels-inf run --config digits --set test.method=contrast")
+    made = "datamodels-inf run --config digits --set test.method=swap --set 'report.title=A b'"
+    assert advice(2, test, made).endswith("--config digits --set 'report.title=A b' --set test.method=contrast")

@@ -28,7 +28,7 @@ from pipeline.options import OneOf, importers
     help="Outcomes have their sign turned, as what dattri's calculate_lds_ground_truth returns.",
 )
 @click.option("--n-train", type=click.IntRange(min=2), metavar="N", help="Training images.  [default: as in SRC]")
-@click.option("--outcome", metavar="NAME", help="What outcomes are: margin, loss, accuracy, …")
+@click.option("--outcome", metavar="NAME", help="What outcomes are, a noun: margin, loss, accuracy, …")
 @click.option("--higher-is-better/--lower-is-better", "higher_is_better", default=None, help="Of outcomes.")
 @click.option("--verbose", is_flag=True, help="A traceback with a failure.")
 def import_folder(name: str, source: Path, out: Path, verbose: bool, **given: Any) -> None:

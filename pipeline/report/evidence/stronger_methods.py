@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from pipeline.report.content import Content
 from pipeline.report.rows import Group
-from pipeline.unseen_effects import effect_pvalues
+from pipeline.unseen_effects import effect_pvalues, with_method
 
 IN_PLACE_OF_PRIOR = "by"  # The correction by which effects are counted where the one in use needs weights.
 
@@ -51,15 +50,7 @@ def stronger_of(group: Group, groups: Sequence[Group], content: Content) -> Stro
     if asked or (METHODS[name].needs_tau_zero and content.tau > 0.0):
         return None
     clear = clear_effects(group, content)
-    return Stronger(name, 0, clear, _command(content, name), half) if clear else None
-
-
-def _command(content: Content, method: str) -> str:
-    """The one that made this page, with another method; empty where it is not known."""
-    words = shlex.split(content.provenance.get("Command", ""))
-    asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
-    kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]
-    return shlex.join([*kept, "--set", f"test.method={method}"]) if kept else ""
+    return Stronger(name, 0, clear, with_method(content.provenance.get("Command", ""), name), half) if clear else None
 
 
 def clear_effects(group: Group, content: Content) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,12 +49,21 @@ class Converted:
 
 @dataclass(frozen=True)
 class Importer:
-    """One format. found: whether a file or folder looks like it. read: its lists, and outcomes where it has them."""
+    """One format. found: whether a file or folder looks like it. read: its lists, and outcomes where it has them.
+
+    with_outcomes: whether these are in the files that it looks like.
+    """
 
     name: str
     title: str
     found: Callable[[Path], bool]
     read: Callable[[Path], Converted]
+    with_outcomes: Callable[[Path], bool] = lambda path: False
+
+    def command(self, path: Path) -> str:
+        """What converts it, but for the names that only the user knows."""
+        outcomes = "" if self.with_outcomes(path) else " --outcomes FILE.npy"
+        return f"datamodels-inf import --from {self.name} {shlex.quote(str(path))} OUT{outcomes}"
 
 
 def with_given(converted: Converted, given: Given, source: Path) -> Converted:

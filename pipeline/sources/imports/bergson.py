@@ -19,6 +19,7 @@ from pipeline.sources.imports.base import Converted, Importer, as_lists
 from pipeline.text.json_file import read_json
 
 OUTCOME = "loss reduction"
+LOSSES = "validation*.csv"
 
 
 def _file(path: Path) -> Path:
@@ -50,7 +51,7 @@ def _read(path: Path) -> Converted:
 
 def _losses(folder: Path, n_models: int) -> NDArray[Any] | None:
     """(models, queries): the column diff, NaN for models that no file has; None where there is no file."""
-    files = sorted(folder.glob("validation*.csv"))
+    files = sorted(folder.glob(LOSSES))
     rows = [(file, row) for file in files for row in _rows(file)]
     if not rows:
         return None
@@ -94,4 +95,6 @@ def _rows(file: Path) -> list[dict[str, str]]:
     return rows
 
 
-IMPORTER = Importer("bergson", "a folder of Bergson's", _found, _read)
+IMPORTER = Importer(
+    "bergson", "a folder of Bergson's", _found, _read, lambda path: any(_file(path).parent.glob(LOSSES))
+)

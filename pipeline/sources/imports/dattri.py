@@ -84,4 +84,4 @@ def _data_length(path: Path) -> int | None:
     return length if type(length) is int else None
 
 
-IMPORTER = Importer("dattri", "a folder of dattri's", _found, _read)
+IMPORTER = Importer("dattri", "a folder of dattri's", _found, _read, lambda path: not _subset_folders(path))

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.outcomes import higher_is_better_by_name
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.sources.array_files import open_array, read_completed
 from pipeline.sources.layouts.base import Layout, contents, folder_of, there
-from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index
+from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index, names_image_0
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
-from pipeline.sources.subsets_file import MOST_IMAGES, SUBSETS_FILE, Subsets, better_when_higher, read_subsets
+from pipeline.sources.subsets_file import MOST_IMAGES, SUBSETS_FILE, Subsets, read_subsets
 from pipeline.store.files import human_bytes
 from pipeline.text.given_names import outcome_name
 
@@ -50,7 +51,7 @@ class OwnFolder:
     files: tuple[Path, ...] = ()
     outcome: str = "outcome"
     higher_is_better: bool | None = None
-    words: str = 'outcome: called "outcome", as subsets.json names it nothing (margin, loss, accuracy, …)'
+    words: str = 'outcome: called "outcome"; subsets.json can name it (margin, loss, accuracy, …)'
     said: list[str] = field(default_factory=list, init=False)
 
     @cached_property
@@ -71,8 +72,11 @@ class OwnFolder:
         return found
 
     def content(self) -> dict[str, Any]:
-        """For the key."""
-        return contents(self.read_files().items())
+        """For the key; what a name is taken to mean is ours to say, and not in any file."""
+        given, found = self.subsets, contents(self.read_files().items())
+        if given.outcome is not None and given.higher_is_better is None:
+            found["higher_is_better by name"] = higher_is_better_by_name(given.outcome)
+        return found
 
     def open(self) -> Opened:
         """All of it, checked but for the values of rows."""
@@ -152,7 +156,11 @@ class OwnFolder:
         bounds = _bounds(name, array, indptr)
         flat = array.reshape(-1)
         if self.subsets.lists is None and self.lists is None:
-            self.said.append("lists: those included in a mask, as subsets.json does not say otherwise")
+            self.said.append(
+                'lists: taken as those included in a mask; "lists": "excluded" in subsets.json says otherwise'
+            )
+        if len(flat) and not names_image_0(flat):
+            self.said.append("image 0 is in no list: do the lists count from 1? Images count from 0: then subtract 1")
         n_train = self._n_train(flat, counted)
         self._refuse_bits(len(bounds) - 1, n_train)
         return ListedRows(name, flat, bounds, n_train, self.subsets.lists != "excluded")
@@ -249,7 +257,7 @@ class OwnFolder:
             return outcome, given.higher_is_better
         if given.outcome is None and self.higher_is_better is not None:
             return outcome, self.higher_is_better
-        higher = better_when_higher(outcome)
+        higher = higher_is_better_by_name(outcome)
         why = "assumed of" if higher else "by the name"
         self.said.append(f'higher_is_better {str(higher).lower()}: {why} "{outcome_name(outcome)}"')
         return outcome, higher

@@ -14,10 +14,12 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.referee_settings import LASSO
 from pipeline.refereed import OWN
-from pipeline.score_files import read_scores, score_content
+from pipeline.score_files import read_arrays, read_scores, score_content
+from pipeline.stages.fit.stage import targets_to_fit
 from pipeline.stages.inputs import Data, Fitted
 
 KEY = "referee.scores"
+TARGETS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +41,29 @@ class Scored:
         """(n_train, targets): the scores on some of the fitted targets, by their places."""
         columns = self.columns[places]
         values = self.sign * np.asarray(self.weight[:, columns], np.float64)
-        if not np.isfinite(values).all():
-            bad = int(columns[~np.isfinite(values).all(axis=0)][0])
-            raise BadInputError(f"{KEY} {self.source} holds NaN or infinity (on target {bad}); scores must be finite.")
+        check_finite(values, columns, self.source)
         return values
+
+
+def check_finite(values: NDArray[Any], targets: Ints, source: str) -> None:
+    """Scores (n_train, targets) must be."""
+    if not np.isfinite(values).all():
+        bad = int(targets[~np.isfinite(values).all(axis=0)][0])
+        raise BadInputError(f"{KEY} {source} holds NaN or infinity (on target {bad}); scores must be finite.")
+
+
+def check_files(config: Config, data: Data | None) -> None:
+    """Before the fit: that files can be read; with `data`, that they have its shape and are finite on its targets."""
+    check_lasso(config)
+    targets = None if data is None else targets_to_fit(config, data)
+    for path in (method.path for method in config.referee.methods if method.path is not None):
+        if data is None or targets is None:
+            read_arrays(path, KEY)
+            continue
+        weight = read_scores(path, data.n_train, data.n_targets, KEY).weight
+        for start in range(0, len(targets), TARGETS_AT_ONCE):
+            some = targets[start : start + TARGETS_AT_ONCE]
+            check_finite(np.asarray(weight[:, some]), some, str(path))
 
 
 def scored_methods(config: Config, data: Data, fitted: Fitted, say: Callable[[str], object]) -> list[Scored]:

@@ -12,7 +12,7 @@ from pipeline.stages.referee.stage import wanted
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
 
-VERSION = 1
+VERSION = 2
 NAME = "referee-page"
 
 

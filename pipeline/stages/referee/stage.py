@@ -28,7 +28,7 @@ from pipeline.refereed import (
     write_columns,
 )
 from pipeline.stages.base import PICTURES, Run, Stage
-from pipeline.stages.referee.methods import Scored, contents, scored_methods
+from pipeline.stages.referee.methods import Scored, check_files, contents, scored_methods
 from pipeline.stages.referee.target_parts import Part, TargetParts, joined_pairs, joined_predictions
 from pipeline.stages.test.premise import check_premise, spoiled_influences, testable_pairs
 
@@ -153,4 +153,7 @@ def wanted(config: Config) -> bool:
     return config.referee.wanted
 
 
-STAGE = Stage("referee", VERSION, ("download", "fit"), RefereeSummary, run, left_out, instead, wanted, unread=PICTURES)
+STAGE = Stage(
+    "referee", VERSION, ("download", "fit"), RefereeSummary, run, left_out, instead, wanted, unread=PICTURES,
+    ahead=check_files,
+)  # fmt: skip

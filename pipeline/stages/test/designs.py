@@ -36,6 +36,12 @@ def content(test: Test) -> dict[str, Any]:
     return {"content of test.file": identity(test.file)}
 
 
+WITHOUT_CLASSES = (
+    "a design without classes (on the command line: --set test.design=top --set test.targets=all "
+    "--set test.target_class= --set test.repeats=), or a configuration of the folder's own: datamodels-inf init FOLDER"
+)
+
+
 def settings_of_targets(test: Test) -> dict[str, Any]:
     """What the targets depend on that the design can ask for."""
     if _by_class(test):
@@ -49,7 +55,9 @@ def needed_targets(config: Config, data: Described) -> Ints:
     """The targets that the design can ask for."""
     test = config.test
     if _by_class(test):
-        return targets_of_class(data, test.target_class, f'test.design "{test.design}"', "test.target_class")
+        return targets_of_class(
+            data, test.target_class, f'test.design "{test.design}"', "test.target_class", WITHOUT_CLASSES
+        )
     if test.file is not None:
         return find_targets(test.file, ImageFinder.of_targets(data.n_targets, data.labels, data.names))
     return chosen_targets(data, test.targets, "test.targets")

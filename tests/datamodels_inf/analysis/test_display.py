@@ -34,6 +34,17 @@ def test_the_headline_names_level_and_family():
     ]
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    (({}, "a higher outcome is better, assumed"),
+     ({"outcome": "test_loss"}, "a lower test_loss is better, by its name"),
+     ({"outcome": "loss", "higher_is_better": True}, "a higher loss is better, as given")),
+)  # fmt: skip
+def test_it_is_said_whether_more_is_better(given, words):
+    result = analyse(MASKS, OUTCOMES, pairs=[(3, 8, 0)], **given)
+    assert words in repr(result) and words in Page(result._repr_html_()).text
+
+
 def test_one_test_is_its_own_family():
     result = analyse(MASKS, OUTCOMES, pairs=[(3, 8, 0)], method="contrast", correction="holm")
     words = "1 of 1 pair influences its target differently"

@@ -29,6 +29,14 @@ def test_every_form_of_masks_gives_the_same_answer():
         assert analyse(masks, outcomes, k=2, threads=threads).tests().equals(expected)
 
 
+def test_helpers_of_a_loss_lower_it_unless_the_user_says_otherwise():
+    masks, outcomes = simulated(n=600)
+    by_name = analyse(masks, outcomes, k=2, outcome="test_loss")
+    said, turned = (analyse(masks, outcomes, k=2, higher_is_better=better) for better in (False, True))
+    assert by_name.tests().equals(said.tests()) and not by_name.tests().equals(turned.tests())
+    assert by_name.influence(0)["estimate"].iloc[0] < 0.0 < turned.influence(0)["estimate"].iloc[0]
+
+
 def test_only_the_wanted_targets_are_fitted():
     masks, outcomes = simulated(n=200, targets=4)
     assert analyse(masks, outcomes, k=2, targets=[2, 0]).fitted.targets.tolist() == [2, 0]

@@ -58,7 +58,10 @@ def test_what_cannot_work_is_a_sentence_and_exit_code_2(folder):
         ("test.design=paper",): "draws images by class, but the source has no labels",
         ("test.design=list", "test.file=none.csv"): "test.file none.csv does not exist",
         ("test.design=grid", "test.images=['x3', 'y']", "test.targets=all"): "'y' is not an image: give a number",
-        ("fit.mode=load", "fit.file=scores.npy"): "must hold weight of shape (40, 5)",
+        (
+            "fit.mode=load",
+            "fit.file=scores.npy",
+        ): "must have shape (40, 5), training images × targets, or its transpose",
         ("fit.targets=[0]", "test.targets=[1]"): "target 1 is to be tested but has no datamodel",
         ("source.fit_rows=500", "source.held_out_rows=500"): "overlap: there are only 600 models",
         ("atlas.targets=[9]",): "atlas.targets must be different numbers from 0 to 4",
@@ -104,3 +107,20 @@ def test_the_embedded_set(tmp_path):
 def test_of_many_weights_pairs_are_not_counted(folder, monkeypatch):
     monkeypatch.setattr("pipeline.commands.check.MOST_WEIGHTS", 10)
     assert 'test.design "top" tests pairs chosen by the fit' in ok(folder, *check(folder))
+
+
+def test_what_can_run_may_still_be_doubted(folder):
+    np.save(folder / "own" / "outcomes.npy", np.ones_like(OUTCOMES))
+    said = ok(folder, *check(folder))
+    assert "It can run" in said and "Warning: the outcome of every target is the same for all models" in said
+
+
+def test_a_folder_without_classes_and_the_default_configuration(folder):
+    """What the refusal offers works as it stands."""
+    rows = "source.fit_rows=", "source.held_out_rows="
+    words = [w for s in ("source.kind=files", "source.folder=own", *rows) for w in ("--set", s)]
+    done = call(folder, "check", *words)
+    assert done.returncode == 2 and "datamodels-inf init FOLDER" in done.stderr
+    offered = done.stderr.partition("(on the command line: ")[2].partition(")")[0].split()
+    assert "It can run" in ok(folder, "check", *words, *offered)
+    assert "It can run" in ok(folder, "init", "own", "--out", "another.toml")

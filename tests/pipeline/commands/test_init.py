@@ -144,7 +144,7 @@ def test_what_is_no_folder_of_models(tmp_path):
     assert done.returncode == 2 and "docs/own-data.md shows how it may look" in done.stderr
     (tmp_path / "x" / "0" / "indices.txt").write_text("1\n2")
     done = call(tmp_path, "init", "x")
-    assert done.returncode == 2 and "datamodels-inf import --from dattri x OUT" in done.stderr
+    assert done.returncode == 2 and "import --from dattri x OUT --outcomes FILE.npy." in done.stderr
     assert not list(Path(tmp_path).glob("*.toml"))
 
 

@@ -7,8 +7,9 @@ import pytest
 from command_here import call, ok
 from small_refereed import settings, write_source
 
-from pipeline.commands.referee import asked_settings
+from pipeline.commands.referee import asked_settings, decided_lines
 from pipeline.config import load_config
+from pipeline.refereed import Decided
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +92,12 @@ def test_bad_input_is_one_sentence(place, case):
     assert done.returncode == 2, done.stderr
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_of_many_pairs_of_methods_those_with_most_decided_are_told():
+    decided = [Decided(first="a", second=f"m{k}", first_right=k, second_right=2 * k) for k in range(8)]
+    *told, last = decided_lines(decided)
+    assert [line.split()[3] for line in told] == ["m7", "m6", "m5", "m4", "m3"]
+    assert told[0].endswith("a is right on 7 and m7 on 14.")
+    assert last == "And so of 2 more pairs of methods: on the page, and in referee.json."  # Nothing is decided of m0.
+    assert len(list(decided_lines(decided[:6]))) == 5

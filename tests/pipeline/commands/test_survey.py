@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from own_folders import N_MODELS, law, write
 
-from pipeline.commands.survey import Looked, Scan, survey_lines
+from pipeline.commands.survey import Looked, Scan, doubts, survey_lines
 from pipeline.config import load_config
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
@@ -43,7 +43,9 @@ def test_a_set_with_all_there_is_to_say(tmp_path):
     masks[20] = masks[500]  # Of the fit, and of the test.
     labels = {"train_labels": ["a", "b"] * 20, "target_labels": ["a"] * 5}
     cells, lines = table(write(tmp_path / "x", outcomes, labels, masks=masks))
-    assert cells["unfinished"] == "1 left out" and cells["NaN or infinite"] == "2 models with some"
+    assert (
+        cells["unfinished"] == "1 of these, left out: 599 are used" and cells["NaN or infinite"] == "2 models with some"
+    )
     assert cells["duplicate masks"] == "1 of a mask in an earlier row"
     assert cells["mask law"].startswith("bernoulli: ") and cells["mask law"].endswith("not exchangeable")
     assert cells["training images"] == "40, 2 classes, no pictures"
@@ -77,3 +79,18 @@ def test_seeds_make_equal_masks_one_row(tmp_path):
     twice = np.repeat(MASKS[:300], 2, axis=0)
     found = looked(write(tmp_path / "x", OUTCOMES, {"seeds": [0, 1] * 300}, masks=twice))
     assert (found.n_fit, found.n_held_out, found.n_repeated) == (150, 150, 300) and found.premise.ok
+
+
+def test_what_leaves_little_to_find_is_warned_of_in_a_line_each(tmp_path):
+    assert list(doubts(looked(write(tmp_path / "good", OUTCOMES, masks=MASKS)))) == []
+    outcomes = OUTCOMES[:40].copy()
+    outcomes[:, 2] = 1.5
+    names = {"train_names": ["same"] * 3 + [f"x{k}" for k in range(37)], "target_names": list("abcde")}
+    said = list(doubts(looked(write(tmp_path / "few", outcomes, names, masks=MASKS[:40]))))
+    assert [line.split(":")[0] for line in said] == [
+        "the outcome of target 2 is the same for all models",
+        "only 20 models test",
+        "3 training images share their names with others, such as 'same'",
+    ]
+    flat = looked(write(tmp_path / "flat", np.ones((600, 5)), {"outcome": "loss"}, masks=MASKS))
+    assert list(doubts(flat)) == ["the loss of every target is the same for all models: nothing can be found there"]

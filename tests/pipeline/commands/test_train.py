@@ -42,13 +42,15 @@ def test_train_then_run_on_it(tmp_path):
     assert "made with other settings" in other.stderr
 
 
-@pytest.mark.parametrize("models", (6, 40))
-def test_the_command_that_it_ends_with_works_as_it_stands(tmp_path, models):
+@pytest.mark.parametrize(("models", "command"), ((6, "run"), (40, "init")))
+def test_the_command_that_it_ends_with_works_as_it_stands(tmp_path, models, command):
     output = ok(tmp_path, "train", "--out", "a set", *TINY, "--models", models, "--workers", 1, "--quiet")
     said, words = output.splitlines()[-1].split(": ", 1)
     program, *arguments = shlex.split(words)
-    assert (said, program, arguments[0]) == ("Use them", "datamodels-inf", "run")
-    assert {"test.rows=progressive", "test.method=contrast"} < set(arguments)
+    assert (said, program, arguments[0]) == ("Use them", "datamodels-inf", command)
+    if command == "init":
+        assert arguments[1:] == ["a set"]
+        *_, arguments = (shlex.split(word) for word in ok(tmp_path, *arguments).strip().split("Next: datamodels-inf "))
     ok(tmp_path, *arguments, "--quiet")
     assert (
         json.loads(next((tmp_path / "reports").glob("*/report.json")).read_text())["methods"][0]["method"] == "contrast"
@@ -113,6 +115,8 @@ def test_masks_of_a_cifar10_training_pass_the_check(tmp_path, law):
     (("--dataset", "cifar10"), "needs --images"),
     (("--images", "x"), "--images is for CIFAR-10"),
     (("--dataset", "cifar10", "--images", "nowhere"), "nowhere"),
+    (("--dataset", "cifar10", "--images", "nope.npz"),
+     "--images nope.npz does not exist; get the images into data/images/cifar10.npz with datamodels-inf images."),
 ])  # fmt: skip
 def test_bad_input(tmp_path, arguments, part):
     done = call(tmp_path, "train", "--out", "set", *arguments)

@@ -60,9 +60,9 @@ def test_bias_and_lam_stay_with_their_targets(tmp_path, turned):
 BAD = {
     "other shape": (
         np.ones((3, 4)),
-        r"must hold weight of shape \(3, 2\), training images × targets, or",
+        r"must have shape \(3, 2\), training images × targets, or its transpose, but it has \(3, 4\)\.$",
     ),
-    "three axes": (np.ones((3, 2, 1)), r"but it has weight \(3, 2, 1\)\.$"),
+    "three axes": (np.ones((3, 2, 1)), r"but it has \(3, 2, 1\)\.$"),
     "text": (np.full((3, 2), "x"), r"is not a file of weights or scores \(ValueError: weight holds <U1, not numbers\)"),
 }
 
@@ -78,7 +78,7 @@ def test_what_does_not_fit_is_one_sentence_that_names_the_setting(tmp_path, case
 
 def test_a_bias_of_another_length_is_refused(tmp_path):
     np.savez(tmp_path / "s.npz", weight=np.ones((3, 2)), bias=np.ones(3))
-    with pytest.raises(BadInputError, match=r"weight \(3, 2\), bias \(3,\)"):
+    with pytest.raises(BadInputError, match=r"must hold weight of shape .* but it has weight \(3, 2\), bias \(3,\)"):
         read_scores(tmp_path / "s.npz", 3, 2)
 
 

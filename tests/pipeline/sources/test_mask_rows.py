@@ -74,3 +74,13 @@ def test_of_long_lists_few_rows_are_dense_at_a_time(monkeypatch):
 
 def test_the_largest_index_of_no_list_is_none():
     assert (largest_index(np.array([3, 9, 1])), largest_index(np.array([], np.int64))) == (9, -1)
+
+
+def test_lists_that_may_count_from_1_are_asked_about():
+    for largest, words in (
+        (5, r"do the lists count from 1\? Then subtract 1, or correct the list"),
+        (6, "correct the list"),
+    ):
+        rows = ListedRows("indices.npy", np.array([4, 1, largest, 2]), np.array([0, 2, 4]), 5)
+        with pytest.raises(BadInputError, match=f"images go from 0 to 4; {words}, or n_train"):
+            rows.bits(np.arange(2))

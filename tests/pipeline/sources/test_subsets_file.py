@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.sources.subsets_file import Subsets, better_when_higher, read_subsets
+from pipeline.sources.subsets_file import Subsets, read_subsets
 
 
 def written(folder, content):
@@ -72,13 +72,3 @@ def test_what_is_refused_is_named(tmp_path, content, sentence):
 def test_labels_that_do_not_fit_together(tmp_path, said, sentence):
     with pytest.raises(BadInputError, match=sentence):
         Subsets(**said).labels(tmp_path / "subsets.json")
-
-
-@pytest.mark.parametrize("name", ("loss", "test loss", "Cross-entropy", "error", "RMSE", "NLL"))
-def test_of_a_loss_less_is_better(name):
-    assert not better_when_higher(name)
-
-
-@pytest.mark.parametrize("name", ("margin", "glossiness", "accuracy", "log-probability"))
-def test_of_others_more_is(name):
-    assert better_when_higher(name)

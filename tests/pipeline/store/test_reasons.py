@@ -28,6 +28,21 @@ def test_other_configurations_are_no_measure_unless_they_are_next_to_the_same():
     assert why_new(WANTED, [old]) == "not run before"
 
 
+def test_another_folder_is_no_measure_though_nothing_else_differs():
+    """A download has no inputs, so that only its contents tell one folder from another."""
+    hashes = {"content of outcomes": "0f" * 32, "content of subsets": "2d" * 32}
+    wanted = Wanted(1, {**SETTINGS, **hashes}, {}, "f-bool")
+    other = {
+        "version": 1,
+        "settings": {**SETTINGS, "content of outcomes": "1e" * 32},
+        "inputs": {},
+        "origin": "f-lists",
+    }
+    assert why_new(wanted, [other]) == "not run before"
+    own = {**other, "origin": "f-bool"}
+    assert why_new(wanted, [other, own]) == "content of outcomes changed; content of subsets changed"
+
+
 @pytest.mark.parametrize(
     ("before", "said"),
     [

@@ -24,7 +24,7 @@ def content():
     summary = RefereeSummary(
         methods=(method("A & <b>", (1, 1, 0, 1)), method("second", (1, 0, 1, 0), fit_correlation=-0.5)),
         decided=(Decided(first="A & <b>", second="second", first_right=1, second_right=0),), n_contradictions=2,
-        n_models=1234, n_fit=500, n_train=5, n_targets=2, n_predicted=2, n_blocks=1, k=5, alpha=0.1, correction="by",
+        n_models=1234, n_fit=500, n_train=50, n_targets=2, n_predicted=2, n_blocks=1, k=5, alpha=0.1, correction="by",
         seed=0, resamples=500, outcome="margin", higher_is_better=True,
     )  # fmt: skip
     pairs = {

@@ -1,12 +1,15 @@
 """What was read becomes a folder: whole or not at all, never over another, and what the user says goes first."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from other_tools import FILES
 
 from pipeline.errors import BadInputError
+from pipeline.sources.imports import IMPORTERS
 from pipeline.sources.imports.base import Converted, Given, as_lists, read_outcomes, with_given, write_folder
 from pipeline.sources.layouts.own_folder import OwnFolder
 
@@ -92,3 +95,13 @@ def test_what_is_no_list_of_lists(tmp_path, found):
 def test_the_folder_is_one_of_ones_own(tmp_path):
     write_folder(tmp_path / "x", Converted(LISTS, outcomes=VALUES))
     assert OwnFolder(tmp_path / "x").open().n_train == 5
+
+
+def test_the_command_asks_for_outcomes_where_the_files_have_none():
+    commands = {name: one.command(FILES / name) for name, one in IMPORTERS.items() if name != "bergson"}
+    assert commands["quanda"].endswith("quanda OUT --outcomes FILE.npy")
+    assert commands["dattri"].endswith("dattri OUT")  # The benchmark's, with its values.
+    dattri, bergson = IMPORTERS["dattri"], IMPORTERS["bergson"]
+    assert dattri.command(FILES / "dattri" / "retrain").endswith("retrain OUT --outcomes FILE.npy")
+    assert bergson.command(FILES / "bergson" / "overlapping").endswith("overlapping OUT")
+    assert bergson.command(Path("my run")) == "datamodels-inf import --from bergson 'my run' OUT --outcomes FILE.npy"

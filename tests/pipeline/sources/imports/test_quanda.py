@@ -25,6 +25,20 @@ def test_both_styles_of_yaml_are_seen(tmp_path):
     assert [images.tolist() for images in IMPORTER.read(tmp_path).lists] == [[1, 2], [0, 2]]
 
 
+@pytest.mark.parametrize(
+    "text",
+    (
+        "subset_ids:\n- - 1\n  - 2\n- [0, 2]\n",
+        "subset_ids: [[1, 2], [0, 2]]\nseed: 3\n",
+        "{subset_ids: [[1, 2], [0, 2]]}",
+    ),
+)
+def test_the_lists_may_stand_under_their_name(tmp_path, text):
+    (tmp_path / "ids.yaml").write_text(text)
+    assert IMPORTER.found(tmp_path)
+    assert [images.tolist() for images in IMPORTER.read(tmp_path).lists] == [[1, 2], [0, 2]]
+
+
 def test_one_file_must_be_meant(tmp_path):
     with pytest.raises(BadInputError, match="holds 0 YAML files of lists; name the one of quanda's subset_ids"):
         IMPORTER.read(tmp_path)

@@ -46,7 +46,8 @@ def test_a_subsets_file_may_say_more_and_is_part_of_the_content(folder):
     (folder / "subsets.json").write_text(json.dumps({"n_train": 20, "outcome": "margin", "lists": "included"}))
     opened = LAYOUT.open(source(folder))
     assert (opened.n_train, opened.outcome, opened.higher_is_better) == (20, "margin", True)
-    assert LAYOUT.content(source(folder)).keys() - before.keys() == {"content of subsets"}
+    more = {"content of subsets", "higher_is_better by name"}
+    assert LAYOUT.content(source(folder)).keys() - before.keys() == more
 
 
 def test_nothing_is_unpickled(tmp_path):

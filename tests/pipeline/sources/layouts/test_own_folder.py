@@ -51,9 +51,9 @@ def test_one_target_may_be_one_row_of_numbers(tmp_path):
 def test_what_is_assumed_is_said_once_each(tmp_path):
     opened = OwnFolder(write(tmp_path / "lists", OUTCOMES, indices=rectangle(MASKS))).open()
     assert opened.assumed == (
-        "lists: those included in a mask, as subsets.json does not say otherwise",
+        'lists: taken as those included in a mask; "lists": "excluded" in subsets.json says otherwise',
         "n_train 40: the largest index is 39; if later images are in no list, give n_train in subsets.json",
-        'outcome: called "outcome", as subsets.json names it nothing (margin, loss, accuracy, …)',
+        'outcome: called "outcome"; subsets.json can name it (margin, loss, accuracy, …)',
         'higher_is_better true: assumed of "outcome"',
     )
     said = {"n_train": 41, "lists": "included", "outcome": "loss"}
@@ -63,6 +63,37 @@ def test_what_is_assumed_is_said_once_each(tmp_path):
     said = {"n_train": 40, "outcome": "loss", "higher_is_better": True}
     opened = OwnFolder(write(tmp_path / "packed", OUTCOMES, said, masks=np.packbits(MASKS, axis=1))).open()
     assert opened.assumed == ("masks: packed bits, 5 bytes a row for n_train 40",) and opened.higher_is_better
+
+
+def test_lists_that_count_from_1_are_asked_about(tmp_path):
+    opened = OwnFolder(write(tmp_path / "own", OUTCOMES, {"n_train": 41}, indices=rectangle(MASKS) + 1)).open()
+    asked = "image 0 is in no list: do the lists count from 1? Images count from 0: then subtract 1"
+    assert asked in opened.assumed
+    assert asked not in OwnFolder(write(tmp_path / "from 0", OUTCOMES, indices=rectangle(MASKS))).open().assumed
+
+
+def test_lists_of_different_lengths_in_one_array_are_told_how_to_be_saved(tmp_path):
+    lists = np.empty(N_MODELS, object)
+    lists[:] = [np.flatnonzero(mask) for mask in law(RAGGED)[0]]
+    folder = write(tmp_path / "own", OUTCOMES)
+    np.save(folder / "indices.npy", lists, allow_pickle=True)
+    with pytest.raises(
+        BadInputError, match=r"indices\.npy holds Python objects.*np\.concatenate\(lists\) as indices\.npy.*indptr"
+    ):
+        OwnFolder(folder).open()
+    np.save(folder / "indices.npy", np.concatenate(lists))
+    np.save(folder / "indptr.npy", np.cumsum([0, *map(len, lists)]))
+    np.testing.assert_array_equal(
+        OwnFolder(folder).open().masks.bits(np.arange(3)), np.packbits(law(RAGGED)[0][:3], axis=1)
+    )
+
+
+def test_what_a_name_is_taken_to_mean_enters_the_key(tmp_path, monkeypatch):
+    folder = OwnFolder(write(tmp_path / "own", OUTCOMES, {"outcome": "test_loss"}, masks=MASKS))
+    assert not folder.open().higher_is_better
+    before = folder.content()
+    monkeypatch.setattr("pipeline.sources.layouts.own_folder.higher_is_better_by_name", lambda name: True)
+    assert folder.content() != before
 
 
 @pytest.mark.parametrize("what", ("labels", "names", "pictures"))
@@ -95,7 +126,7 @@ def test_a_run_says_what_was_assumed_and_left_out(tmp_path):
         "1 model is not completed",
         "2 models have no outcome, NaN for every target",
         'higher_is_better true: assumed of "accuracy"',
-        'no labels: nothing is drawn by class; test.design is "top"',
+        'no labels: nothing is drawn by class, so test.design is "top", on all targets',
     ):
         assert sum(part in line for line in lines) == 1, part
 
@@ -125,6 +156,13 @@ def test_a_damaged_archive_of_images_is_said_where_it_is_read(tmp_path):
     assert OwnFolder(folder).labelled()  # Not known, and no failure.
     with pytest.raises(BadInputError, match=r"images\.npz is not a whole image set"):
         OwnFolder(folder).open()
+
+
+def test_a_design_that_was_chosen_is_not_told(tmp_path):
+    lines = []
+    folder = write(tmp_path / "own", OUTCOMES, masks=MASKS)
+    pipeline(folder, "test.design=top", "test.targets=all", say=lines.append).run("download")
+    assert not any("test.design" in line for line in lines)
 
 
 def test_the_key_is_of_every_file_that_is_read(tmp_path):

@@ -112,8 +112,8 @@ def bad(shape=(24, 8), fill=1.0):
 
 
 BAD = {
-    "other shape": (bad((24, 7)), "must hold weight of shape (24, 8)"),
-    "one dimension": (bad((24,)), "must hold weight of shape (24, 8)"),
+    "other shape": (bad((24, 7)), "must have shape (24, 8)"),
+    "one dimension": (bad((24,)), "must have shape (24, 8)"),
     "NaN": (bad(fill=np.nan), "must be finite"),
     "infinite": (bad(fill=np.inf), "must be finite"),
     "text": (np.full((24, 8), "x"), "holds <U1, not numbers"),

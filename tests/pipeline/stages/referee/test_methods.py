@@ -48,6 +48,33 @@ def test_lasso_is_no_name_for_weights_from_a_file(source, tmp_path):
         contents(config)
 
 
-def test_a_file_that_is_not_there_is_refused_before_anything_runs(source, tmp_path):
-    with pytest.raises(BadInputError, match=r"referee\.scores none\.npy does not exist"):
-        list(pipeline(source, tmp_path, "referee.scores=['none.npy']").specs())
+AHEAD = {
+    "missing": (None, r"referee\.scores .*given\.npy does not exist", []),
+    "unreadable": (b"nothing of the kind", r"given\.npy is not a file of weights or scores", []),
+    "shape": (np.ones((24, TARGETS + 1)), r"must have shape \(24, 6\), .* but it has \(24, 7\)", ["download"]),
+    "infinite": (np.full((24, TARGETS), np.inf), r"holds NaN or infinity \(on target 0\)", ["download"]),
+}
+
+
+@pytest.mark.parametrize("case", AHEAD)
+def test_what_is_wrong_with_a_file_is_said_before_the_fit(source, tmp_path, case):
+    given, sentence, ran = AHEAD[case]
+    path, lines = tmp_path / "given.npy", []
+    if isinstance(given, bytes):
+        path.write_bytes(given)
+    elif given is not None:
+        np.save(path, given)
+    made = pipeline(source, tmp_path / "store", f"referee.scores={[str(path)]}", lines=lines)
+    with pytest.raises(BadInputError, match=sentence):
+        made.run("referee")
+    assert [line.split()[0] for line in lines if "running" in line] == ran
+
+
+def test_scores_of_targets_that_are_not_fitted_may_be_anything(source, tmp_path):
+    scores = np.load(source / "good.npy")
+    scores[:, 2] = np.nan
+    np.save(tmp_path / "some.npy", scores)
+    lines = []
+    chosen = "fit.targets=[4,1]", f"referee.scores={[str(tmp_path / 'some.npy')]}"
+    pipeline(source, tmp_path / "store", *chosen, lines=lines).run("referee")
+    assert any(line.startswith("referee") and "running" in line for line in lines)
