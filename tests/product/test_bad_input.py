@@ -43,7 +43,7 @@ BAD = {
     "no masks": ((lambda f: (f / "data" / "train_masks_50pct.npy").unlink(),), (), "no train_masks_50pct.npy"),
     "other percent": ((), ("--set", "source.percent=10"), "no train_masks_10pct.npy"),
     "float masks": ((masks_are(np.ones((300, 24))),), (), "must hold bool"),
-    "pickled masks": ((masks_are(np.array([{}], object)),), (), "is not a whole .npy"),
+    "pickled masks": ((masks_are(np.array([{}], object)),), (), "holds Python objects, and not an array of numbers"),
     "truncated masks": ((lambda f: os.truncate(f / "data" / "train_masks_50pct.npy", 500),), (), "is not a whole .npy"),
     "short margins": ((margins_are(np.ones((10, 8))),), (), "must hold floats of shape (300"),
     "NaN margins": ((margins_are(NAN),), (), "says that no model is completed"),
