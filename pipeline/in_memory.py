@@ -21,6 +21,7 @@ from datamodels_inf.analysis.testing import tested_blocks
 from datamodels_inf.findings import Family, counts_by_correction, finding_level
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.internal.checks import Floats, Ints
+from pipeline.config import TITLE
 from pipeline.images.item_names import ItemNames
 from pipeline.report import write_report
 from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Growth, Images, MaskCheck
@@ -31,8 +32,8 @@ from pipeline.report.rows import rows_of
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
 from pipeline.text.given_names import outcome_name
+from pipeline.text.nouns import worded
 
-TITLE = "Which training images matter more?"
 LISTED = ".files"
 """Holds the names of a report's files, as beside the reports of runs."""
 
@@ -42,7 +43,7 @@ def write(
 ) -> Path:
     """Write the page and its files into a new or empty folder, or with `overwrite` in place of a report; the page."""
     old = _files_of(folder, overwrite)
-    content = content_of(result, title or TITLE, max_panels)
+    content = content_of(result, title or worded(TITLE, result.items.noun), max_panels)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
         made = Path(beside)

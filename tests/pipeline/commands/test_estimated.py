@@ -107,7 +107,7 @@ def single(**changed):
 
 
 def test_words():
-    start = "training on this 5 (train 12) instead of an average image lowers the margin on this 3 (target 84) by 0.38"
+    start = "training on this 5 (train 12) instead of an average other image lowers the margin on this 3 (target 84) by 0.38"
     assert single().words == f"{start}, 95 % interval 0.31 to 0.45; 0.28 to 0.48 as one of 87 findings"
     assert single(low_selected=-0.45, high_selected=-0.31).words == f"{start}, 95 % interval 0.31 to 0.45"
     assert single(finding=False).words == f"{start}, 95 % interval 0.31 to 0.45; not a finding"
