@@ -46,7 +46,8 @@ def rests_on(result: Analysis) -> str:
     targets = len(np.unique(result.pairs.target))
     return (
         f"{fitted} {division.fit:,} models, {division.n_tested:,} others test{blocks}; "
-        f"{premise.d:,} training {result.items.noun}s, {targets:,} target{'s' if targets != 1 else ''}; masks: {premise.law}, share {premise.proportion:.2g}"
+        f"{premise.d:,} training {result.items.noun}s, {targets:,} target{'s' if targets != 1 else ''}; "
+        f"masks: {premise.law}, share {premise.proportion:.2g}"
         f"{quality}"
     )
 

@@ -82,7 +82,7 @@ class Single:
 
     @property
     def words(self) -> str:
-        """ "training on this 5 (train 12) instead of an average other image lowers the margin on this 3 (target 84) by …"."""
+        """ "training on this 5 (train 12) instead of an average other image lowers the margin on this 3 (…) by …"."""
         this = called(self.class_image, "train", self.image, self.name_image, "this ", self.noun)
         that = called(self.class_target, "target", self.target, self.name_target, "this ")
         if not self.known:

@@ -103,17 +103,22 @@ def _first_lines(estimated: Estimated, place: int | None, image: int | None) -> 
     yield f"Ranks: all that are shown hold together with 95 % confidence; 1 is the most helpful {estimated.data.noun}"
 
 
+def _family(estimated: Estimated) -> str:
+    return FAMILIES[estimated.summary.family].format(noun=estimated.data.noun)
+
+
 def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
     n_found, n_nonzero, n_stand = (int(estimated.counts[name][place]) for name in ("n_found", "n_nonzero", "n_stand"))
     target, n_train = estimated.atlas.summary.targets[place], estimated.data.n_train
     yield (
         f"Target {estimated.named_target(target)}: {n_found:,} of {n_train:,} training {estimated.data.noun}s "
-        f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family].format(noun=estimated.data.noun)}"
+        f"influence it, {error_rate(estimated.config.test)}, {_family(estimated)}"
     )
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
     unknown = int(np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1])))
     if unknown:
-        yield f"Not known is the influence of {plural(unknown, estimated.data.noun)}, which every held-out model saw, or none"
+        whose = plural(unknown, estimated.data.noun)
+        yield f"Not known is the influence of {whose}, which every held-out model saw, or none"
 
 
 def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
@@ -122,7 +127,7 @@ def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
         f"Training {estimated.data.noun} {estimated.named_image(image)} influences {raised + lowered:,} of "
         f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers that on "
         f"{lowered:,}, "
-        f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family].format(noun=estimated.data.noun)}"
+        f"{error_rate(estimated.config.test)}, {_family(estimated)}"
     )
     if estimated.summary.family == "target":
         yield "Each target is a family of its own: the share of false findings among these targets is not controlled"
