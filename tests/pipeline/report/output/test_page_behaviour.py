@@ -235,3 +235,14 @@ def test_named_items_without_images_read_well(visit):
     assert page.locator("img").count() == 0
     page.locator(".strip li[data-image] button:visible").first.click()
     assert re.match(r"[\w ]+, train \d+", page.locator("dialog.about h2").inner_text())
+
+
+@pytest.mark.parametrize("width", [1200, 1300, 1500])
+def test_no_table_is_cut_where_there_is_room_for_the_contents_beside_it(visit, width):
+    page = visit("atlas", width=width)
+    cut = page.locator(".scroll:visible").evaluate_all(
+        "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+    )
+    assert cut == []
+    room = page.locator("main").evaluate("main => main.getBoundingClientRect().width")
+    assert room == width - 212  # All that the contents leave, up to 1320.
