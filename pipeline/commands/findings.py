@@ -94,7 +94,7 @@ def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequen
     if parts:
         yield f"{n_found:,} of them {' and '.join(parts)}"
     if n_shown < n_found:
-        yield f"the first {n_shown:,} of {n_found:,}:"
+        yield f"the first {f'{n_shown:,} ' if n_shown > 1 else ''}of {n_found:,}:"
 
 
 def compare_lines(tested: Tested) -> Iterator[str]:

@@ -38,9 +38,12 @@ class RefereeContent:
 
     def label(self, part: str, index: int) -> str:
         """What a training image ("train") or target is called: its own name, or its class, or nothing."""
-        name = self.names.of(part, index)
-        if name or self.labels is None:
-            return name
+        return self.names.of(part, index) or self.class_of(part, index)
+
+    def class_of(self, part: str, index: int) -> str:
+        """The class of a training image or target; empty where it is not known."""
+        if self.labels is None:
+            return ""
         numbers = self.labels.train_labels if part == "train" else self.labels.target_labels
         return str(self.labels.class_names[int(numbers[index])])
 
