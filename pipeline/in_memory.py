@@ -115,6 +115,7 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
         tau=settings.tau,
         provenance=_provenance(result),
         configuration=_call(result),
+        in_memory=True,
     )
 
 

@@ -73,6 +73,7 @@ class Content:
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
+    in_memory: made by `analyse`, so that settings are called as its arguments are.
     """
 
     title: str
@@ -109,6 +110,7 @@ class Content:
     tau: float = 0.0
     provenance: Mapping[str, str]
     configuration: str
+    in_memory: bool = False
 
     @property
     def beyond(self) -> str:

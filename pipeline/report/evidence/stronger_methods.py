@@ -55,7 +55,9 @@ def stronger_of(group: Group, groups: Sequence[Group], content: Content) -> Stro
 
 
 def _command(content: Content, method: str) -> str:
-    """The one that made this page, with another method; empty where it is not known."""
+    """The one that made this page, or the call, with another method; empty where it is not known."""
+    if content.in_memory:
+        return f'analyse(masks, outcomes, …, method="{method}", alpha={content.alpha / 2.0:g})'
     words = shlex.split(content.provenance.get("Command", ""))
     asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
     kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]

@@ -13,7 +13,7 @@ from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.influence_dots import Dot, dot_of
 from pipeline.report.drawing.slots import slot_of, slots_of
 from pipeline.report.output.panels import draw_overview, draw_panel
-from pipeline.report.output.tests_table import write_tests
+from pipeline.report.output.tests_table import write_findings, write_tests
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.sections.base import File, Section, Variables
@@ -85,10 +85,10 @@ def _called(row: Row, content: Content) -> str:
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
-    write = partial(write_tests, names=page.content.names)
+    names, found = page.content.names, [item for group in page.groups for item in group.findings]
     tables = [
-        File("findings.csv", partial(write, rows=page.findings), "the findings, by number"),
-        File("tests.csv", partial(write, rows=page.content.rows), "all tests"),
+        File("findings.csv", partial(write_findings, findings=found, names=names), "the findings, by number"),
+        File("tests.csv", partial(write_tests, rows=page.content.rows, names=names), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
