@@ -74,8 +74,16 @@ def data(page: Page) -> Variables:
         "title": title(page),
         "of_methods": [(method, target_groups(method, page)) for method in page.methods],
         "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
+        "train_options": _named_train(page),
         "target_options": sorted({(row.target, _called(row, page.content)) for row in page.findings}),
     }
+
+
+def _named_train(page: Page) -> list[tuple[int, str]]:
+    """Number and name of what the findings are about, where it has a name."""
+    members = sorted({member for row in page.findings for member in (*row.left, *row.right)})
+    names = ((member, one_line(page.content.names.of("train", member))) for member in members)
+    return [(member, name) for member, name in names if name]
 
 
 def _called(row: Row, content: Content) -> str:
