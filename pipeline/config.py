@@ -18,6 +18,7 @@ from pipeline.referee_settings import Referee
 from pipeline.report_name import LONGEST_NAME, about_other_data, changes, joined, name_of_file, variation
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
+from pipeline.text.nouns import worded
 from pipeline.training.settings import Train
 from pipeline.verify_settings import Verify
 
@@ -245,12 +246,19 @@ class Robustness(Section):
         return self
 
 
+TITLE = "Which training images matter more?"
+
+
 class Report(Section):
     """What the report is called and how much it shows. Without a name, `load_config` gives it one."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=LONGEST_NAME)] = "report"
-    title: str = "Which training images matter more?"
+    title: str = TITLE
     max_panels: Annotated[int, Field(ge=0)] = 50
+
+    def title_of(self, noun: str) -> str:
+        """The title of a page about images or items: one that the user gave stays as it is."""
+        return worded(TITLE, noun) if self.title == TITLE else self.title
 
 
 class Config(Section):

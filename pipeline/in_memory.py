@@ -22,6 +22,7 @@ from datamodels_inf.analysis.testing import tested_blocks
 from datamodels_inf.findings import Family, counts_by_correction, finding_level
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.internal.checks import Floats, Ints, check_flag, check_integer
+from pipeline.config import TITLE
 from pipeline.images.item_names import ItemNames
 from pipeline.report import write_report
 from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Growth, Images, MaskCheck
@@ -33,8 +34,7 @@ from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
 from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.given_names import outcome_name
-
-TITLE = "Which training images matter more?"
+from pipeline.text.nouns import worded
 
 
 def write(
@@ -45,7 +45,7 @@ def write(
         raise ValueError(f"`title` must be a text, but it is {title!r}.")
     check_integer("max_panels", max_panels, 0)
     old = _files_of(folder, check_flag("overwrite", overwrite))
-    content = content_of(result, title or TITLE, max_panels)
+    content = content_of(result, title or worded(TITLE, result.items.noun), max_panels)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
         made = Path(beside)
@@ -118,6 +118,7 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
         tau=settings.tau,
         provenance=_provenance(result),
         configuration=_call(result),
+        in_memory=True,
     )
 
 

@@ -75,7 +75,7 @@ class MethodFigures(BaseModel):
             return ""
         return (
             f"{self.name}: its sign may be turned: on models that are not tested, its predictions and the outcomes "
-            f"correlate with {self.fit_correlation:.2f}; if its positive scores mean that an image hurts, --negate "
+            f"correlate with {self.fit_correlation:.2f}; if its positive scores mean harm, --negate "
             f"{self.name}".replace("with -", "with −")
         )
 

@@ -45,8 +45,9 @@ def rests_on(result: Analysis) -> str:
     quality = f"; median R² {np.median(r2):.2f}" if r2.size else ""
     targets = len(np.unique(result.pairs.target))
     return (
-        f"{fitted} {division.fit:,} models, {division.n_tested:,} others test{blocks}; {premise.d:,} training images, "
-        f"{targets:,} target{'s' if targets != 1 else ''}; masks: {premise.law}, share {premise.proportion:.2g}"
+        f"{fitted} {division.fit:,} models, {division.n_tested:,} others test{blocks}; "
+        f"{premise.d:,} training {result.items.noun}s, {targets:,} target{'s' if targets != 1 else ''}; "
+        f"masks: {premise.law}, share {premise.proportion:.2g}"
         f"{quality}; {direction(result)}"
     )
 

@@ -49,6 +49,11 @@ class Items:
             _of_both(_images, _both("images", images), counts),
         )
 
+    @property
+    def noun(self) -> str:
+        """What is trained on: "image" where both parts have pictures, else "item"."""
+        return "item" if any(part is None for part in self.images) else "image"
+
     def class_of(self, part: str, index: int) -> str:
         """The class of an item; empty where it is not known."""
         labels = self.labels[PARTS.index(part)]
@@ -60,15 +65,15 @@ class Items:
         return "" if names is None else names[index]
 
     def called(self, part: str, index: int, article: str = "this ") -> str:
-        """For a sentence: "bmi", "this dog (train 12)", or "image 12" and "target 3"."""
+        """For a sentence: "bmi", "this dog (train 12)", or without pictures "item 12" and "target 3"."""
         label = self.class_of(part, index)
-        words = f"{article}{label} ({part} {index})" if label else f"{'image' if part == 'train' else part} {index}"
+        words = f"{article}{label} ({part} {index})" if label else f"{self.noun if part == 'train' else part} {index}"
         return self.name_of(part, index) or words
 
     def find(self, part: str, item: int | str) -> int:
         """The number of an item that is given by number or by name."""
         count = self.n_train if part == "train" else self.n_targets
-        what = "training image" if part == "train" else "target"
+        what = f"training {self.noun}" if part == "train" else "target"
         if isinstance(item, str):
             return find_column(item, self.names[PARTS.index(part)], what)
         if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)) or not 0 <= item < count:

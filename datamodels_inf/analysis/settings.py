@@ -63,8 +63,10 @@ class Settings:
         self._check_rows()
 
     def _check_types(self) -> None:
-        for name in ("calibrate", "allow_unexchangeable", "higher_is_better"):
+        for name in ("calibrate", "allow_unexchangeable"):
             check_flag(name, getattr(self, name))
+        if self.higher_is_better is not None:
+            check_flag("higher_is_better", self.higher_is_better)
         if not isinstance(self.outcome, str):
             raise ValueError(f"`outcome` must be a text, but it is {self.outcome!r}.")
         for name in ("k", "random_partners"):

@@ -27,15 +27,28 @@ def named(number: int, name: str) -> str:
     return f"{number} ({name})" if name else str(number)
 
 
-def called(label: str, part: str, number: int, name: str = "", article: str = "") -> str:
+def headed(head: str, *, names: bool, classes: bool) -> str:
+    """The head of a column of what `named` gives.
+
+    >>> headed("i", names=True, classes=True), headed("j", names=False, classes=True)
+    ('i (name)', 'j (class)')
+    """
+    return f"{head} (name)" if names else f"{head} (class)" if classes else head
+
+
+def called(label: str, part: str, number: int, name: str = "", article: str = "", noun: str = "image") -> str:
     """An image in a sentence: "this dog (train 12)"; one with a name of its own is called by it.
 
-    >>> called("dog", "train", 12, article="this "), called("", "target", 3, "bmi"), called("", "train", 3)
-    ('this dog (train 12)', 'bmi (target 3)', 'image (train 3)')
+    noun: what is trained on, for one that has neither name nor class.
+
+    >>> called("dog", "train", 12, article="this "), called("", "target", 3, "bmi"), called("", "train", 3, noun="item")
+    ('this dog (train 12)', 'bmi (target 3)', 'item 3')
     """
     if name:
         return f"{name} ({f'{label}, ' if label else ''}{part} {number})"
-    return f"{article}{label or 'image'} ({part} {number})"
+    if label:
+        return f"{article}{label} ({part} {number})"
+    return f"{noun if part == 'train' else part} {number}"
 
 
 def _width(text: str) -> int:

@@ -49,7 +49,7 @@ class Single:
     low, high: MARGINAL interval. low_selected, high_selected: the one that makes up for the selection, NaN where it is
     no finding. n_found: findings of its family. theta: the image's weight in the datamodel. rank, of n_train, lies
     between rank_low and rank_high; rank_words say so. name_image, name_target: their own, empty for none. outcome: what
-    the models' outcome is called.
+    the models' outcome is called; noun: what is trained on.
     """
 
     image: int
@@ -73,6 +73,7 @@ class Single:
     name_image: str = ""
     name_target: str = ""
     outcome: str = "margin"
+    noun: str = "image"
 
     @property
     def known(self) -> bool:
@@ -81,14 +82,16 @@ class Single:
 
     @property
     def words(self) -> str:
-        """ "training on this 5 (train 12) instead of an average image lowers the margin on this 3 (target 84) by …"."""
-        this = called(self.class_image, "train", self.image, self.name_image, "this ")
+        """ "training on this 5 (train 12) instead of an average other image lowers the margin on this 3 (…) by …"."""
+        this = called(self.class_image, "train", self.image, self.name_image, "this ", self.noun)
         that = called(self.class_target, "target", self.target, self.name_target, "this ")
         if not self.known:
-            return f"the influence of {this} on {that} is not known: every held-out model saw the image, or none did"
+            return (
+                f"the influence of {this} on {that} is not known: every held-out model saw the {self.noun}, or none did"
+            )
         verb = "raises" if self.estimate >= 0 else "lowers"
         return (
-            f"training on {this} instead of an average image {verb} the {self.outcome} on {that} by "
+            f"training on {this} instead of an average other {self.noun} {verb} the {self.outcome} on {that} by "
             f"{abs(self.estimate):.3g}, 95 % interval {self._change(self.low, self.high)}{self._verdict}"
         )
 
@@ -207,6 +210,7 @@ class Estimated:
                 name_image=one_line(self.data.names.of("train", image)),
                 name_target=one_line(self.data.names.of("target", target)),
                 outcome=self.outcome,
+                noun=self.data.noun,
                 **numbers,
             )
 

@@ -30,9 +30,7 @@ CSV_COLUMNS = (
     "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "n_rows",
     "weight", "note", "words",
 )  # fmt: skip
-HEADER = (
-    "no.", "i (class)", "j (class)", "target (class)", "p", "adjusted p", "effect", "95% interval", "as a finding",
-)  # fmt: skip
+NUMBER_HEADS = ("p", "adjusted p", "effect", "95% interval", "as a finding")
 ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
     "p": lambda row: (row["number"],),
     "effect": lambda row: (-_size(row["effect"]), row["number"]),
@@ -76,7 +74,7 @@ def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = 
             yield tested.intervals(name)
         else:
             yield from filter(None, [advice(tested.n_unseen(name), tested.config.test, command)])
-        yield from _which(len(found), len(rows), asked.wanted_class, sorted(targets))
+        yield from _which(len(found), len(rows), asked.wanted_class, sorted(targets), tested.data.noun)
         if rows:
             yield from _table(tested, rows)
         yield ""
@@ -87,17 +85,17 @@ def _is_asked_for(tested: Tested, row: Row, wanted_class: str | None, targets: C
     return of_class and (not targets or row["target"] in targets)
 
 
-def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int]) -> Iterator[str]:
+def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int], noun: str) -> Iterator[str]:
     """ "12 of them on target 84, with an image of class 8; the first 5:", where less than everything is asked for."""
     parts = []
     if targets:
         parts.append(f"on target{'s' * (len(targets) > 1)} {', '.join(map(str, targets))}")
     if wanted_class is not None:
-        parts.append(f"with an image of class {wanted_class}")
+        parts.append(f"with an {noun} of class {wanted_class}")
     if parts:
         yield f"{n_found:,} of them {' and '.join(parts)}"
     if n_shown < n_found:
-        yield f"the first {n_shown:,} of {n_found:,}:"
+        yield f"the first {f'{n_shown:,} ' if n_shown > 1 else ''}of {n_found:,}:"
 
 
 def compare_lines(tested: Tested) -> Iterator[str]:
@@ -154,7 +152,7 @@ def _check(tested: Tested, method: str | None, wanted_class: str | None) -> None
 
 def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
     """Two lines a finding: its numbers, and what they say."""
-    cells = [list(HEADER)]
+    cells = [["no.", *tested.heads, *NUMBER_HEADS]]
     for row in rows:
         pvalues = [terminal_pvalue(row[name]) for name in ("pvalue", "pvalue_adjusted")]
         ends = [f"{row[f'effect_low{end}']:.3g} to {row[f'effect_high{end}']:.3g}" for end in ("", "_selected")]

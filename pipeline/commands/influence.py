@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from datamodels_inf.internal.checks import Ints
-from pipeline.commands.aligned import aligned, named
+from pipeline.commands.aligned import aligned, headed, named
 from pipeline.commands.estimated import Estimated, Single
 from pipeline.findings import MARGINAL, coverage, error_rate, level_text
 from pipeline.images.item_names import ItemNames
@@ -21,10 +21,10 @@ NUMBERS = (
     "rank_low", "rank_high",
 )  # fmt: skip
 CSV_COLUMNS = ("image", "target", "class_image", "class_target", *NUMBERS, "words")
-HEADER = ("estimate", "95 % interval", "as a finding", "p", "finding", "θ̂", "rank among the images of the target")
+HEADER = ("estimate", "95 % interval", "as a finding", "p", "finding", "θ̂", "rank among the {noun}s of the target")
 FAMILIES = {
-    "target": 'corrected over the images of each target (atlas.family = "target")',
-    "all": 'corrected over all images and targets of the atlas (atlas.family = "all")',
+    "target": 'corrected over the {noun}s of each target (atlas.family = "target")',
+    "all": 'corrected over all {noun}s and targets of the atlas (atlas.family = "all")',
 }
 NOTHING = "none"
 
@@ -46,7 +46,7 @@ def influence_lines(
         yield ""
         yield title if singles else f"{title} {NOTHING}"
         if singles:
-            yield from _table(singles, by_target=place is None)
+            yield from _table(estimated, singles, by_target=place is None)
 
 
 def _parts(estimated: Estimated, place: int | None, image: int | None, top: int) -> dict[str, list[Single]]:
@@ -100,36 +100,41 @@ def _first_lines(estimated: Estimated, place: int | None, image: int | None) -> 
         yield from _about_target(estimated, place)
     yield f"p-values, intervals and ranks are asymptotic: they rest on {n_models:,} held-out models being many"
     yield _intervals(estimated, place)
-    yield "Ranks: all that are shown hold together with 95 % confidence; 1 is the most helpful image"
+    yield f"Ranks: all that are shown hold together with 95 % confidence; 1 is the most helpful {estimated.data.noun}"
+
+
+def _family(estimated: Estimated) -> str:
+    return FAMILIES[estimated.summary.family].format(noun=estimated.data.noun)
 
 
 def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
     n_found, n_nonzero, n_stand = (int(estimated.counts[name][place]) for name in ("n_found", "n_nonzero", "n_stand"))
     target, n_train = estimated.atlas.summary.targets[place], estimated.data.n_train
     yield (
-        f"Target {estimated.named_target(target)}: {n_found:,} of {n_train:,} training images "
-        f"influence it, {error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
+        f"Target {estimated.named_target(target)}: {n_found:,} of {n_train:,} training {estimated.data.noun}s "
+        f"influence it, {error_rate(estimated.config.test)}, {_family(estimated)}"
     )
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
     unknown = int(np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1])))
     if unknown:
-        yield f"Not known is the influence of {plural(unknown, 'image')}, which every held-out model saw, or none"
+        whose = plural(unknown, estimated.data.noun)
+        yield f"Not known is the influence of {whose}, which every held-out model saw, or none"
 
 
 def _about_image(estimated: Estimated, image: int) -> Iterator[str]:
     raised, lowered = (int(estimated.counts[name][image]) for name in ("raised", "lowered"))
     yield (
-        f"Training image {estimated.named_image(image)} influences {raised + lowered:,} of "
+        f"Training {estimated.data.noun} {estimated.named_image(image)} influences {raised + lowered:,} of "
         f"{estimated.summary.n_targets:,} targets: it raises the {estimated.outcome} on {raised:,} and lowers that on "
         f"{lowered:,}, "
-        f"{error_rate(estimated.config.test)}, {FAMILIES[estimated.summary.family]}"
+        f"{error_rate(estimated.config.test)}, {_family(estimated)}"
     )
     if estimated.summary.family == "target":
         yield "Each target is a family of its own: the share of false findings among these targets is not controlled"
     n_nonzero, n_stand = estimated.weights_of_image(image)
     yield f"Of its {n_nonzero:,} nonzero weights in the datamodels of these targets {n_stand:,} stand the test"
     if np.isinf(estimated.atlas.of_image(image)[1]).all():
-        yield "Its influence is not known: every held-out model saw the image, or none did"
+        yield f"Its influence is not known: every held-out model saw the {estimated.data.noun}, or none did"
 
 
 def _intervals(estimated: Estimated, place: int | None) -> str:
@@ -137,7 +142,7 @@ def _intervals(estimated: Estimated, place: int | None) -> str:
     places = range(estimated.summary.n_targets) if place is None else [place]
     ranges = (estimated.found.level_range(k) for k in places if estimated.n_found(k))
     levels = sorted({level for both in ranges for level in both})
-    first = "95 % interval: for an image named in advance"
+    first = f"95 % interval: for an {estimated.data.noun} named in advance"
     if not levels:
         return first
     if place is None and estimated.summary.family == "target":
@@ -147,9 +152,12 @@ def _intervals(estimated: Estimated, place: int | None) -> str:
     return f"{first}. {whom}: {coverage(estimated.config.test, 'influence')}"
 
 
-def _table(singles: Sequence[Single], *, by_target: bool) -> Iterator[str]:
+def _table(estimated: Estimated, singles: Sequence[Single], *, by_target: bool) -> Iterator[str]:
     """Two lines an influence: its numbers, and what they say."""
-    cells = [["target (class)" if by_target else "image (class)", *HEADER]]
+    data = estimated.data
+    head, own = ("target", data.names.targets) if by_target else (data.noun, data.names.train)
+    first = headed(head, names=bool(own), classes=data.labels is not None)
+    cells = [[first, *(text.format(noun=data.noun) for text in HEADER)]]
     for single in singles:
         target = single.target, single.name_target or single.class_target
         image = single.image, single.name_image or single.class_image

@@ -16,6 +16,7 @@ from pipeline.report_name import LONGEST
 from pipeline.sources.folder import layout_of, open_folder
 from pipeline.store.files import check_place, make_folder, whole_file
 from pipeline.text.given_names import one_line
+from pipeline.text.nouns import noun_of
 
 GRID_TESTS = 3000
 """Where all pairs of images on all targets are no more than this, all are tested."""
@@ -43,6 +44,12 @@ class Proposal:
     def name(self) -> str:
         """Of the report: that of the folder, but not that of a configuration that ships."""
         return report_name(self.folder)
+
+    @property
+    def noun(self) -> str:
+        """What is trained on: images where there are pictures, or where they are those of CIFAR-10, else items."""
+        opened = self.looked.opened
+        return noun_of(are_images=opened.images is not None or opened.numbered is not None)
 
     @property
     def targets(self) -> str:
@@ -160,7 +167,7 @@ def _line(setting: str, why: str) -> str:
 def _head(proposal: Proposal) -> Iterator[str]:
     looked = proposal.looked
     yield (
-        f"# {proposal.name}: {looked.opened.masks.n_models:,} models of {looked.n_train:,} training images, "
+        f"# {proposal.name}: {looked.opened.masks.n_models:,} models of {looked.n_train:,} training {proposal.noun}s, "
         f"{looked.n_targets:,} targets. Made by `datamodels-inf init`."
     )
     yield "# Paths are relative to the folder that datamodels-inf is run in. All settings: docs/data.md."
@@ -170,7 +177,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
 def _source(proposal: Proposal) -> Iterator[str]:
     looked = proposal.looked
     chosen = DESIGNS[proposal.design].chosen_by_fit
-    rule = "half, as the fit chooses the pairs" if chosen else "√(dN/2) of N models of d images, at most N/4"
+    rule = "half, as the fit chooses the pairs" if chosen else f"√(dN/2) of N models of d {proposal.noun}s, at most N/4"
     n_models = f"{looked.n_fit + looked.n_held_out:,} {'different masks' if proposal.group else 'models'}"
     yield "[source]"
     yield 'kind = "files"'
@@ -201,7 +208,7 @@ def _fit(proposal: Proposal) -> Iterator[str]:
         yield _line(f"# file = {literal(str(weights))}", "no p-value is valid: hold rows out of that regression, too")
     else:
         yield _line('# mode = "load"', "or scores of any attribution method, made without the tested models:")
-        yield _line('# file = "scores.npy"', "(training images, targets)")
+        yield _line('# file = "scores.npy"', "(training items, targets)")
         yield _line("# calibrate = true", "for scores on a scale of their own")
     yield ""
 
@@ -210,13 +217,15 @@ def _test(proposal: Proposal) -> Iterator[str]:
     looked = proposal.looked
     yield "[test]"
     if proposal.design == "grid":
-        yield _line('design = "grid"', "every two images on every target: there are few enough")
+        yield _line('design = "grid"', f"every two {proposal.noun}s on every target: there are few enough")
         yield f"images = {literal(list(range(looked.n_train)))}"
     elif proposal.design == "top":
         yield _line('design = "top"', "the strongest helpers and hurters of each target: of all designs the one that")
-        yield _line(f"k = {proposal.k}", "asks most about images that matter; it needs no labels")
+        yield _line(f"k = {proposal.k}", f"asks most about {proposal.noun}s that matter; it needs no labels")
         partners = max(1, min(5, looked.n_train - 2 * proposal.k))
-        yield _line(f"random_partners = {partners}", "each helper also against so many images that are neither")
+        yield _line(
+            f"random_partners = {partners}", f"each helper also against so many {proposal.noun}s that are neither"
+        )
     else:
         yield _line(
             'design = "paper"', "the masks hold so many of each class: only pairs within a class can be tested,"
@@ -245,9 +254,11 @@ def _test(proposal: Proposal) -> Iterator[str]:
 
 def _rest(proposal: Proposal) -> Iterator[str]:
     looked = proposal.looked
-    title = f"{proposal.name}: which of {looked.n_train:,} training images matter?"
+    title = f"{proposal.name}: which of {looked.n_train:,} training {proposal.noun}s matter?"
     yield "[atlas]"
-    yield _line('targets = "needed"', "the influence of every single image on the tested targets, with intervals")
+    yield _line(
+        'targets = "needed"', f"the influence of every single {proposal.noun} on the tested targets, with intervals"
+    )
     yield ""
     yield "[report]"
     yield _line(f"name = {literal(proposal.name)}", "the folder under reports/")

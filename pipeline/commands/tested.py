@@ -16,7 +16,7 @@ import numpy as np
 from datamodels_inf.contrast import Contrast
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.commands.aligned import called, named
+from pipeline.commands.aligned import called, headed, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
@@ -184,7 +184,9 @@ class Tested:
         interval = row["effect_low"], row["effect_high"]
         effect = Contrast(row["effect"], interval, row["pvalue"], row["n_informative"], row["statistic"], MARGINAL)
         this, that = (
-            " + ".join(called(self._class(m), "train", m, self._name("train", m)) for m in row[name])
+            " + ".join(
+                called(self._class(m), "train", m, self._name("train", m), noun=self.data.noun) for m in row[name]
+            )
             for name in ("members_i", "members_j")
         )
         target = row["target"]
@@ -193,6 +195,13 @@ class Tested:
 
     def _name(self, part: str, number: int) -> str:
         return one_line(self.names.of(part, number))
+
+    @property
+    def heads(self) -> tuple[str, str, str]:
+        """Of the columns of `cells`."""
+        classes = self.labels is not None
+        i, j = (headed(side, names=bool(self.names.train), classes=classes) for side in ("i", "j"))
+        return i, j, headed("target", names=bool(self.names.targets), classes=classes)
 
     def cells(self, row: Row) -> list[str]:
         """Of the images of a test: "12 (dog)", or "12 (dog) 17 (cat)" of a group; by its name, where one has it."""

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files as resources
 from pathlib import PurePath
 
@@ -19,6 +20,7 @@ from pipeline.report.rows import Row
 from pipeline.report.sections import File, Shown
 from pipeline.report.sentences import effect_and_interval, selected_interval
 from pipeline.text.csv_text import plain
+from pipeline.text.nouns import worded
 from pipeline.text.numbers import number, p_equals, percent, plural, pvalue, thousands, unbroken
 
 SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
@@ -113,7 +115,9 @@ def _environment(page: Page, shown: Sequence[Shown]) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(FILTERS, item=item, subscripts=_subscripts)
+    environment.filters.update(
+        FILTERS, item=item, subscripts=_subscripts, worded=partial(worded, noun=page.content.noun)
+    )
     return environment
 
 

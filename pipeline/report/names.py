@@ -30,22 +30,24 @@ def group_name(classes: Sequence[str], noun: str = "image") -> str:
     """The images of a group, of whatever classes they are; "" is a class that is not known.
 
     >>> group_name(["dog", "dog"]), group_name(["cat", "dog", "dog"]), group_name([""] * 4, "item")
-    ('2 dog images', '2 dog and 1 cat images', '4 items')
+    ('2 dog images', '3 images (2 dog, 1 cat)', '4 items')
     >>> group_name(["dog", "cat", "truck", "ship"])
     '4 images of 4 classes'
     """
+    name, inside = group_words(classes, noun)
+    return f"{name} ({inside})" if inside else name
+
+
+def group_words(classes: Sequence[str], noun: str) -> tuple[str, str]:
+    """The same as a name and what stands in brackets behind it: how many of which class, where they are mixed."""
     counts = Counter(classes).most_common()
+    all_of_it = f"{len(classes)} {noun}s"
     if len(counts) > FEW_CLASSES:
-        return f"{len(classes)} {noun}s of {len(counts)} classes"
-    if counts == [("", len(classes))]:
-        return f"{len(classes)} {noun}s"
-    parts = [f"{count} {isolated(cut(class_name(label, 'other')))}" for label, count in counts]
-    return f"{listed(parts)} {noun}s"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+        return f"{all_of_it} of {len(counts)} classes", ""
+    shown = [(count, isolated(cut(class_name(label, "other")))) for label, count in counts]
+    if len(counts) > 1:
+        return all_of_it, ", ".join(f"{count} {name}" for count, name in shown)
+    return (f"{len(classes)} {shown[0][1]} {noun}s" if classes[0] else all_of_it), ""
 
 
 def isolated(name: str) -> str:

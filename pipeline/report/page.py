@@ -16,6 +16,7 @@ from pipeline.report.evidence.stronger_methods import Stronger, stronger_of
 from pipeline.report.levels import finding_levels, levels_text
 from pipeline.report.rows import Group, Numbered, Row, groups_of
 from pipeline.report.sentences import models_of_method
+from pipeline.text.nouns import worded
 from pipeline.text.numbers import number, pvalue
 
 MASK_LAWS = {
@@ -129,7 +130,7 @@ class Page:
     def mask_law(self) -> str:
         """The law of the masks in words."""
         law = MASK_LAWS.get(self.content.mask_law, self.content.mask_law)
-        return law.replace("images", f"{self.content.noun}s")
+        return worded(law, self.content.noun)
 
     @cached_property
     def class_numbers(self) -> dict[str, int]:

@@ -142,10 +142,21 @@ def models_of(row: Row, content: Content) -> str:
 
 
 def _tested(row: Row, count: int, content: Content) -> str:
+    if len(row.left) > 1 and row.n_informative is not None:
+        return _tested_groups(row.n_informative, count, content)
     apart = "" if row.n_informative is None else f", {row.n_informative} of which tell the two apart"
     if count < content.n_models_test:
         return f"Tested on the last block’s {plural(count, 'model')}; Δ is from all {content.n_models_test}{apart}."
     return f"Tested on {plural(count, 'model')}{apart}."
+
+
+def _tested_groups(n_informative: int, count: int, content: Content) -> str:
+    """The number is that of the effect: other tests than the contrast also use models that saw parts of a group."""
+    whole = f"{n_informative} of them, which saw all of one group and none of the other"
+    if count < content.n_models_test:
+        first = f"Tested on the last block’s {plural(count, 'model')}"
+        return f"{first}; of all {content.n_models_test}, Δ is from {whole}."
+    return f"Tested on {plural(count, 'model')}; Δ is from {whole}."
 
 
 def _article(share: float) -> str:

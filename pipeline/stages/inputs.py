@@ -23,6 +23,7 @@ from pipeline.images.item_names import ItemNames
 from pipeline.store.cache import Result
 from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
 from pipeline.text.given_names import listed
+from pipeline.text.nouns import noun_of
 
 
 class Described(Protocol):
@@ -118,6 +119,11 @@ class Data:
     def higher_is_better(self) -> bool:
         """Whether a helper raises the outcome."""
         return self.rows.higher_is_better
+
+    @property
+    def noun(self) -> str:
+        """What is trained on: "image" where it is known to be one, else "item"."""
+        return noun_of(are_images=self.rows.has_images or self.rows.awaits_images)
 
     @property
     def weights_file(self) -> Path | None:

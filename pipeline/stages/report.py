@@ -70,9 +70,10 @@ def run(run: Run) -> ReportSummary:
     rows = _rows(config, inputs["test"].folder / "tests.parquet", test.n_rows, expectations)
     images, labels = data.images, data.labels
     content = Content(
-        title=config.report.title,
+        title=config.report.title_of(data.noun),
         rows=rows,
         images=Images(images.train, images.targets) if images is not None else None,
+        awaits_images=data.rows.awaits_images,
         alpha=config.test.alpha,
         correction=config.test.correction,
         n_models_fit=data.fit_masks.n_models,

@@ -118,6 +118,8 @@ def test_the_page_is_whole_and_speaks_of_the_outcome(small, tmp_path, monkeypatc
     assert "My losses" in shown.text and "the loss" in shown.text
     assert "a lower loss is better, by its name" in shown.text
     assert "analyse(masks, outcomes, method=('contrast',)" in shown.text
+    untitled = small.report(tmp_path / "untitled").read_text(encoding="utf-8")
+    assert "<title>Which training items matter more?</title>" in untitled
     content = content_of(small, "", 0)
     assert content.names.of("train", 3) == "column 3" and content.names.of("target", 1) == "second"
     assert (content.unit, content.higher_is_better) == ("loss", False)

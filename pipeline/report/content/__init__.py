@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.shape import Shape
@@ -25,6 +24,7 @@ from pipeline.report.content.masks import MaskCheck
 from pipeline.report.content.reruns import Robustness
 from pipeline.report.content.trained_again import TrainedAgain
 from pipeline.report.rows import Key, Row
+from pipeline.text.nouns import noun_of
 
 __all__ = [
     "Blocks",
@@ -63,6 +63,7 @@ class Content:
     tau: how differently a pair may influence its target and not count; 0 asks for any difference at all.
     class_names: all classes in their order; those that only occur in `rows` come after them. train_classes: that of
         each training image; empty where they are not known.
+    awaits_images: it is images that were trained on, though they could not be had.
     curves: of the tests that get a panel, by `Row.key`. galleries: by target.
     influences: of single images, from the atlas; None leaves them out.
     robustness: re-runs with look-alikes; None leaves them out.
@@ -72,11 +73,13 @@ class Content:
     max_panels: findings of each method that are drawn; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
+    in_memory: made by `analyse`, so that settings are called as its arguments are.
     """
 
     title: str
     rows: Sequence[Row]
     images: Images | None
+    awaits_images: bool = False
     alpha: float
     correction: str
     n_models_fit: int
@@ -107,6 +110,7 @@ class Content:
     tau: float = 0.0
     provenance: Mapping[str, str]
     configuration: str
+    in_memory: bool = False
 
     @property
     def beyond(self) -> str:
@@ -118,12 +122,10 @@ class Content:
         """What a false finding is."""
         return "whose influence differs by no more than τ" if self.tau > 0.0 else "with the same influence"
 
-    @cached_property
+    @property
     def noun(self) -> str:
-        """What is trained on: "image", or "item" where there are neither images nor classes to call them by."""
-        if self.images is not None or self.class_names:
-            return "image"
-        return "image" if any(row.class_i or row.class_j or row.class_target for row in self.rows) else "item"
+        """What is trained on: "image" where it is known to be one, else "item", whether it has a class or not."""
+        return noun_of(are_images=self.images is not None or self.awaits_images)
 
     @property
     def helps(self) -> str:

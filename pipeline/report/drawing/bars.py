@@ -10,7 +10,7 @@ from statistics import median
 from pipeline.report.effects import Estimated
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-LONGEST = 10.0  # a bar longer than so many usual ones is cut, else it would squeeze all others into a dot
+LONGEST = 10.0  # an interval longer than so many usual ones is cut, else it would squeeze all others into a dot
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,15 @@ class Bar:
 
 
 def common_limit(rows: Sequence[Estimated]) -> float:
-    """The end of a line around zero that is the same for all `rows`, so that their bars can be compared by eye."""
+    """The end of a line around zero that is the same for all `rows`, so that their bars can be compared by eye.
+
+    It holds every estimate; of the intervals, those that are very much longer than others are cut.
+    """
     reaches = [reach for row in rows if (reach := _reach(row)) > 0.0]
     if not reaches:
         return 1.0
-    return round_end(min(max(reaches), LONGEST * median(reaches)))
+    farthest = max((abs(row.effect) for row in rows if math.isfinite(row.effect)), default=0.0)
+    return round_end(max(farthest, min(max(reaches), LONGEST * median(reaches))))
 
 
 def round_end(largest: float) -> float:

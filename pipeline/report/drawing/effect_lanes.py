@@ -11,6 +11,7 @@ from pipeline.report.drawing.bars import fraction_of, round_end
 from pipeline.report.drawing.embedded_images import Tile
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.rerun_roles import ROLES
+from pipeline.text.nouns import worded
 
 LEFT, RIGHT = 10.0, 310.0
 STEP, TALLEST = 4.0, 110.0  # between intervals, and all intervals of one role
@@ -68,5 +69,5 @@ def lane_of(case: Case, target: int, tile: Tile, limit: float) -> Lane:
         y += GAP if some else 0.0
     ticks = [Tick(x(value), text) for value, text in ticks_of(-limit, limit, 5)]
     counts = ", ".join(f"{len(some)} of {ROLES[role].title}" for role, some in rows_of_lane(case, target) if some)
-    label = f"effects with 95 % intervals on {tile.slot.place}: {counts}"
+    label = f"effects with 95 % intervals on {tile.slot.place}: {worded(counts, tile.slot.noun)}"
     return Lane(tile, tuple(marks), y, ticks, x(0.0), label)

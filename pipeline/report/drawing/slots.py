@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pipeline.report.content import Content
-from pipeline.report.names import class_name, cut, group_name, isolated, place, some_of
+from pipeline.report.names import class_name, cut, group_name, group_words, isolated, place, some_of
 from pipeline.report.rows import Row
 from pipeline.text.given_names import one_line
 from pipeline.verified import Verified
@@ -57,13 +57,19 @@ class Slot:
             if not any(self.own):
                 return f"{article} {kind} ({where})"
             return f"{isolated(self._called[0])} ({f'{kind}, ' if self.label else ''}{where})"
-        names = f"{some_of([isolated(name) for name in self._called])}; " if any(self.own) else ""
-        return f"{PLURAL[article]} {self._group} ({names}{where})"
+        names = some_of([isolated(name) for name in self._called]) if any(self.own) else ""
+        group, counts = group_words(self.classes or ("",) * len(self.indices), self.noun)
+        return f"{PLURAL[article]} {group} ({'; '.join(filter(None, [counts, names, where]))})"
 
     @property
     def alt(self) -> str:
         """What a reader who cannot see the image is told."""
         return f"{self.role}: {self.name}, {self.place}"
+
+    @property
+    def numbers(self) -> str:
+        """ "12", or of a group "12, 40, 41, …"."""
+        return some_of(list(map(str, self.indices)))
 
     @property
     def shown(self) -> tuple[int, ...]:

@@ -50,7 +50,14 @@ def stronger_of(group: Group, groups: Sequence[Group], content: Content) -> Stro
     if asked or (METHODS[name].needs_tau_zero and content.tau > 0.0):
         return None
     clear = clear_effects(group, content)
-    return Stronger(name, 0, clear, with_method(content.provenance.get("Command", ""), name), half) if clear else None
+    return Stronger(name, 0, clear, _command(content, name), half) if clear else None
+
+
+def _command(content: Content, method: str) -> str:
+    """The one that made this page, or the call, with another method; empty where it is not known."""
+    if content.in_memory:
+        return f'analyse(masks, outcomes, …, method="{method}", alpha={content.alpha / 2.0:g})'
+    return with_method(content.provenance.get("Command", ""), method)
 
 
 def clear_effects(group: Group, content: Content) -> int:

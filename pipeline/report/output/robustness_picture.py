@@ -13,6 +13,7 @@ from pipeline.report.drawing.pasted_images import paste_tile
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.sentences import effect_of_rerun
 from pipeline.rerun_roles import ROLES
+from pipeline.text.nouns import worded
 from pipeline.text.numbers import fixed, p_equals
 
 MARGIN, TILE, COLUMN, ROW = 36, 72, 176, 92
@@ -40,8 +41,9 @@ def draw_robustness(path: Path, robustness: Robustness, content: Content) -> Non
     x = MARGIN
     for role in ROLES.values():
         canvas.draw.ellipse((x, y + 8, x + 10, y + 18), fill=COLOURS[role.name])
-        canvas.draw.text((x + 16, y + 4), role.title, MUTED, font(PLAIN, 14))
-        x += 34 + int(font(PLAIN, 14).getlength(role.title))
+        title = worded(role.title, content.noun)
+        canvas.draw.text((x + 16, y + 4), title, MUTED, font(PLAIN, 14))
+        x += 34 + int(font(PLAIN, 14).getlength(title))
     y += 40
     limit = axis_limit([rerun for case in shown for rerun in case.reruns])
     for case, height in zip(shown, heights, strict=True):

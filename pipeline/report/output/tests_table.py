@@ -7,14 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.images.item_names import ItemNames
-from pipeline.report.rows import COLUMNS, Row
+from pipeline.report.rows import COLUMNS, Numbered, Row
 from pipeline.text.csv_text import write_csv
 
 
 def write_tests(path: Path, rows: Iterable[Row], names: ItemNames) -> None:
     """`rows` as CSV, one line each, in the given order."""
-    header = (*COLUMNS, *name_columns(names, train=("name_i", "name_j"), targets=("name_target",)))
-    write_csv(path, header, (values_of(row, names).values() for row in rows))
+    write_csv(path, _header(names), (values_of(row, names).values() for row in rows))
+
+
+def write_findings(path: Path, findings: Iterable[Numbered], names: ItemNames) -> None:
+    """The same of findings, each with its number on the page."""
+    lines = ((item.number, *values_of(item.row, names).values()) for item in findings)
+    write_csv(path, ("number", *_header(names)), lines)
+
+
+def _header(names: ItemNames) -> tuple[str, ...]:
+    return (*COLUMNS, *name_columns(names, train=("name_i", "name_j"), targets=("name_target",)))
 
 
 def values_of(row: Row, names: ItemNames) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.report.drawing.embedded_images import Embed, Tile, embedder, tile_of
 from pipeline.report.drawing.slots import Slot
 from pipeline.report.referee.content import Columns, RefereeContent, claim_of
+from pipeline.text.given_names import one_line
 from pipeline.text.numbers import number, p_equals, percent
 
 SHOWN = 20
@@ -51,18 +52,26 @@ def _card(content: RefereeContent, embed: Embed, found: Mapping[str, Any]) -> Ca
     right, wrong = int(found["right"]), int(found["wrong"])
     claim = claim_of(content, int(found["pair"]), right)
     slots = (
-        Slot("target", "target", (claim.target,), content.label("target", claim.target)),
-        Slot("helps more", "train", (claim.better,), content.label("train", claim.better)),
-        Slot("helps less", "train", (claim.worse,), content.label("train", claim.worse)),
+        _slot(content, "target", "target", claim.target),
+        _slot(content, "helps more", "train", claim.better),
+        _slot(content, "helps less", "train", claim.worse),
     )
     first, second = (content.summary.methods[m].name for m in (right, wrong))
-    said = f"{first} says that train {claim.better} helps more than train {claim.worse} ({claim.kind})"
+    this, that = slots[1].in_sentence("this"), slots[2].in_sentence("that")
+    said = f"{first} says that {this} helps more than {that}: {claim.kind}"
     apart = percent(round(float(found["disagreement"]), 3))
     tiles = tile_of(slots[0], embed), tile_of(slots[1], embed), tile_of(slots[2], embed)
     models = _models(content, claim.effect, claim.low, claim.high, claim.adjusted)
     return Card(
         first, second, tiles, f"{said}; {second} has them the other way round, {apart} of all places apart.", models
     )
+
+
+def _slot(content: RefereeContent, role: str, part: str, index: int) -> Slot:
+    """By its own name, where it has one, and its class."""
+    name = content.names.of(part, index)
+    own = (name,) if one_line(name) else ()
+    return Slot(role, part, (index,), content.class_of(part, index), own=own, noun=content.noun)
 
 
 def _models(content: RefereeContent, effect: float, low: float, high: float, adjusted: float) -> str:

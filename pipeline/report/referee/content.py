@@ -13,13 +13,17 @@ from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.refereed import LEAK, RefereeSummary, leak_words
 from pipeline.report.content import Images
+from pipeline.text.nouns import noun_of
 
 Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class RefereeContent:
-    """pairs, contradictions: the tables of the stage. unseen: the user answers for it that no tested model was used."""
+    """pairs, contradictions: the tables of the stage. unseen: the user answers for it that no tested model was used.
+
+    awaits_images: it is images that were trained on, though they could not be had.
+    """
 
     title: str
     summary: RefereeSummary
@@ -30,14 +34,23 @@ class RefereeContent:
     names: ItemNames
     unseen: bool
     provenance: Mapping[str, str]
+    awaits_images: bool = False
 
     def label(self, part: str, index: int) -> str:
         """What a training image ("train") or target is called: its own name, or its class, or nothing."""
-        name = self.names.of(part, index)
-        if name or self.labels is None:
-            return name
+        return self.names.of(part, index) or self.class_of(part, index)
+
+    def class_of(self, part: str, index: int) -> str:
+        """The class of a training image or target; empty where it is not known."""
+        if self.labels is None:
+            return ""
         numbers = self.labels.train_labels if part == "train" else self.labels.target_labels
         return str(self.labels.class_names[int(numbers[index])])
+
+    @property
+    def noun(self) -> str:
+        """What is trained on: "image" where it is known to be one, else "item"."""
+        return noun_of(are_images=self.images is not None or self.awaits_images)
 
     @property
     def leak(self) -> str:

@@ -48,5 +48,6 @@ def page_html(content: RefereeContent) -> str:
         figure=stacked_bars(summary.methods),
         cards=cards_of(content),
         files=FILES,
+        noun=content.noun,
         better="raises" if summary.higher_is_better else "lowers",
     )

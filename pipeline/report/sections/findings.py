@@ -13,7 +13,7 @@ from pipeline.report.drawing.embedded_images import Tile, tile_of
 from pipeline.report.drawing.influence_dots import Dot, dot_of
 from pipeline.report.drawing.slots import slot_of, slots_of
 from pipeline.report.output.panels import draw_overview, draw_panel
-from pipeline.report.output.tests_table import write_tests
+from pipeline.report.output.tests_table import write_findings, write_tests
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.rows import Numbered, Row
 from pipeline.report.sections.base import File, Section, Variables
@@ -74,8 +74,16 @@ def data(page: Page) -> Variables:
         "title": title(page),
         "of_methods": [(method, target_groups(method, page)) for method in page.methods],
         "class_options": [(k, name) for name, k in page.class_numbers.items() if name in used],
+        "train_options": _named_train(page),
         "target_options": sorted({(row.target, _called(row, page.content)) for row in page.findings}),
     }
+
+
+def _named_train(page: Page) -> list[tuple[int, str]]:
+    """Number and name of what the findings are about, where it has a name."""
+    members = sorted({member for row in page.findings for member in (*row.left, *row.right)})
+    names = ((member, one_line(page.content.names.of("train", member))) for member in members)
+    return [(member, name) for member, name in names if name]
 
 
 def _called(row: Row, content: Content) -> str:
@@ -85,10 +93,10 @@ def _called(row: Row, content: Content) -> str:
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
-    write = partial(write_tests, names=page.content.names)
+    names, found = page.content.names, [item for group in page.groups for item in group.findings]
     tables = [
-        File("findings.csv", partial(write, rows=page.findings), "the findings, by number"),
-        File("tests.csv", partial(write, rows=page.content.rows), "all tests"),
+        File("findings.csv", partial(write_findings, findings=found, names=names), "the findings, by number"),
+        File("tests.csv", partial(write_tests, rows=page.content.rows, names=names), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]

@@ -20,6 +20,7 @@ from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_of_rerun
 from pipeline.rerun_roles import COMPARED, ROLES
 from pipeline.text.csv_text import write_csv
+from pipeline.text.nouns import worded
 from pipeline.text.numbers import fixed, number, pvalue
 
 METRICS = {
@@ -111,31 +112,31 @@ def views_of(robustness: Robustness, page: Page) -> list[CaseView]:
         label = robustness.classes.get((part, index), "")
         return tile_of(slot_of(page.content, role, part, (index,), label), page.embed)
 
-    return [_view(case, limit, tile) for case in robustness.cases]
+    return [_view(case, limit, tile, page.content.noun) for case in robustness.cases]
 
 
-def _view(case: Case, limit: float, tile: TileOf) -> CaseView:
+def _view(case: Case, limit: float, tile: TileOf, noun: str) -> CaseView:
     targets = tuple(tile("target", t, "target") for t in case.targets)
     return CaseView(
         title=case.title,
         targets=targets,
-        lines=(*_pair_lines(case, tile), *_median_lines(case)),
-        agreement=tuple(_agreed(role.title, case.agreement[role.name]) for role in COMPARED),
-        strips=(_strip("i", case.i, case.near_i, tile), _strip("j", case.j, case.near_j, tile)),
+        lines=(*_pair_lines(case, tile, noun), *_median_lines(case, noun)),
+        agreement=tuple(_agreed(worded(role.title, noun), case.agreement[role.name]) for role in COMPARED),
+        strips=(_strip(f"{noun} i", case.i, case.near_i, tile), _strip(f"{noun} j", case.j, case.near_j, tile)),
         lanes=tuple(lane_of(case, t, shown, limit) for t, shown in zip(case.targets, targets, strict=True)),
     )
 
 
-def _pair_lines(case: Case, tile: TileOf) -> list[Line]:
+def _pair_lines(case: Case, tile: TileOf, noun: str) -> list[Line]:
     lines = []
     for role, i, j in case.pairs:
-        images = (tile("train", i, "image i"), tile("train", j, "image j"))
+        images = (tile("train", i, f"{noun} i"), tile("train", j, f"{noun} j"))
         lines.append(Line(images, "", tuple(_cell(case.of_pair(role, i, j, t)) for t in case.targets)))
     return lines
 
 
-def _median_lines(case: Case) -> list[Line]:
-    return [Line((), f"median of {role.title}", _medians(case, role.name)) for role in COMPARED]
+def _median_lines(case: Case, noun: str) -> list[Line]:
+    return [Line((), f"median of {worded(role.title, noun)}", _medians(case, role.name)) for role in COMPARED]
 
 
 def _cell(rerun: Rerun | None) -> Cell:
@@ -161,8 +162,8 @@ def _agreed(name: str, agreement: Agreement) -> tuple[str, str, str, str, str]:
 
 
 def _strip(side: str, own: int, near: Sequence[Alike], tile: TileOf) -> Strip:
-    shown = tuple((tile("train", a.index, f"look-alike of {side}"), number(a.distance), a.near_copy) for a in near)
-    return Strip(f"Look-alikes of image {side}", tile("train", own, f"image {side}"), shown)
+    shown = tuple((tile("train", a.index, f"look-alike of {side[-1]}"), number(a.distance), a.near_copy) for a in near)
+    return Strip(f"Look-alikes of {side}", tile("train", own, side), shown)
 
 
 SECTION = Section("robustness", data, files, title=titled("Do look-alikes agree?"))

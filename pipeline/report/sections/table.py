@@ -1,4 +1,4 @@
-"""All findings in numbers; those without a panel show their images when they are opened."""
+"""All findings in numbers; those without a panel are told in words when they are opened, with their images."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pipeline.report.drawing.sprite import Place, Sprite, sprite_of
 from pipeline.report.page import Page
 from pipeline.report.rows import Numbered
 from pipeline.report.sections.base import Section, Variables, titled
+from pipeline.report.sentences import sentence
 
 TABLE_ROWS, ALL_ROWS = 2000, 4000
 """Of each method, and of the page, for it is to be sent by mail; all of them are in findings.csv."""
@@ -18,11 +19,15 @@ TABLE_ROWS, ALL_ROWS = 2000, 4000
 
 @dataclass(frozen=True)
 class TableRow:
-    """A finding, what its three cells of images say, and if it has no panel, where its images are in the sprite."""
+    """A finding, and what its three cells of images say.
+
+    words, squares: if it has no panel, its sentence, and where its images are in the sprite, if there is one.
+    """
 
     item: Numbered
     slots: tuple[Slot, Slot, Slot]
     has_panel: bool
+    words: str
     squares: str
 
 
@@ -38,7 +43,7 @@ def data(page: Page) -> Variables | None:
         (method, [_row(item, k < len(method.drawn), page, sprite) for k, item in enumerate(shown[method.index])])
         for method in with_findings
     ]
-    return {"tables": tables, "sprite": sprite}
+    return {"tables": tables, "sprite": sprite, "opens": any(row.words for _, rows in tables for row in rows)}
 
 
 def _without_panel(page: Page, shown: dict[int, tuple[Numbered, ...]]) -> list[Place]:
@@ -57,7 +62,7 @@ def _row(item: Numbered, has_panel: bool, page: Page, sprite: Sprite | None) -> 
     squares = ""
     if sprite is not None and not has_panel:
         squares = ";".join(" ".join(sprite.square(place) for place in _places(slot)) for slot in slots)
-    return TableRow(item, slots, has_panel, squares)
+    return TableRow(item, slots, has_panel, "" if has_panel else sentence(item, page.content), squares)
 
 
 SECTION = Section("table", data, title=titled("All findings in numbers"))

@@ -21,6 +21,12 @@
   };
   const filters = ["class", "target", "image"];
   const value = (name) => controls?.elements[name].value ?? "";
+  const given = (name) => (value(name) ? [String(value(name)).trim()] : []);
+  // What is trained on may be asked for by number or by name; a name may be that of several.
+  const numbersOf = (asked) => asked.flatMap((text) => {
+    const named = all("#train-names option").filter((one) => one.value.toLowerCase() === text.toLowerCase());
+    return named.length ? named.map((one) => one.dataset.number) : [text];
+  });
   const seen = (selector) => all(selector).filter((element) => !element.closest("[hidden]"));
   const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const chosen = () => document.querySelector("[name=method]:checked");
@@ -36,15 +42,17 @@
     const method = chosen()?.value;
     for (const element of all("[data-method]")) element.hidden = element.dataset.method !== method;
     if (!controls) return;
-    const has = (item, name, key) => !value(name) || item.dataset[key].split(" ").includes(String(value(name)));
+    const has = (item, key, wanted) => !wanted.length || item.dataset[key].split(" ").some((one) => wanted.includes(one));
+    const asked = { target: given("target"), class: given("class"), image: numbersOf(given("image")) };
     for (const item of all("[data-s]:not(.miss)")) {
-      item.hidden = !(has(item, "target", "t") && has(item, "class", "c") && has(item, "image", "m"));
+      item.hidden = !(has(item, "t", asked.target) && has(item, "c", asked.class) && has(item, "m", asked.image));
       if (item.opened) item.opened.hidden = item.hidden;
     }
     for (const group of all(".group")) group.hidden = !group.querySelector(".card:not([hidden])");
     const count = seen("tbody tr[data-s]").length;
     const total = all("tbody tr[data-s]").filter((row) => !row.closest("[data-method][hidden]")).length;
     const panels = seen(".card:not(.miss)").length;
+    document.getElementById("only-in-table").hidden = !count || panels > 0;
     controls.querySelector("output").textContent =
       count ? `${count} of ${plural(total, "finding")}, ${panels} with a panel` : "no finding matches";
   }
@@ -127,13 +135,13 @@
     }
     for (const other of all(".here")) other.classList.remove("here");
     item.classList.add("here");
-    if (item.dataset.squares && !item.opened) toggle(item);
+    if (item.dataset.words && !item.opened) toggle(item);
     item.scrollIntoView();
     item.tabIndex = -1;
     item.focus({ preventScroll: true });
   }
 
-  // A finding without a panel: its images in a row of their own below it.
+  // A finding without a panel: its sentence, and its images if there are any, in a row of their own below it.
   function square(number, name) {
     const side = Number(sprite.dataset.side), columns = Number(sprite.dataset.columns);
     if (number === "-") return make("div", "not kept on the page", { class: "blank" });
@@ -154,7 +162,7 @@
       const heads = all("thead th", row.closest("table"));
       const cell = make("td", "", { colspan: row.cells.length });
       const list = make("div", "", { class: "opened" });
-      row.dataset.squares.split(";").forEach((numbers, k) => {
+      (row.dataset.squares?.split(";") ?? []).forEach((numbers, k) => {
         const cell = row.cells[k + 1], role = heads[k + 1].textContent, who = cell.querySelector(".name").textContent;
         const name = `${who}, ${k ? "train" : "target"}${cell.textContent.slice(who.length)}`;
         const figure = make("figure"), images = make("div", "", { class: "squares" });
@@ -162,6 +170,7 @@
         figure.append(make("span", role, { class: "role" }), images, make("figcaption", name));
         list.append(figure);
       });
+      list.append(make("p", row.dataset.words, { class: "sentence" }));
       cell.append(list);
       row.opened = make("tr", "", { class: "opened-row" });
       row.opened.append(cell);
@@ -241,7 +250,7 @@
       write();
     });
   }
-  for (const row of all("tr[data-squares]")) {
+  for (const row of all("tr[data-words]")) {
     buttonOf(row.cells[0], () => toggle(row), { "aria-expanded": "false", class: "opener" });
   }
   for (const thumb of all(".strip li[data-image]")) {

@@ -41,7 +41,7 @@ def run(run: Run) -> RefereePageSummary:
     found, data = run.inputs["referee"], run.data
     summary = read_summary(found, RefereeSummary)
     content = RefereeContent(
-        title=run.config.report.title,
+        title=run.config.report.title_of(data.noun),
         summary=summary,
         pairs=read_columns(found.folder / PAIRS),
         contradictions=read_columns(found.folder / CONTRADICTIONS),
@@ -49,6 +49,7 @@ def run(run: Run) -> RefereePageSummary:
         labels=data.labels,
         names=data.names,
         unseen=run.config.referee.unseen,
+        awaits_images=data.rows.awaits_images,
         provenance=_provenance(run.inputs, run.command),
     )
     write_referee(run.out, content)

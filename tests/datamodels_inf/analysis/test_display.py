@@ -23,7 +23,7 @@ def test_the_headline_names_level_and_family():
     assert words.endswith(f"at a false discovery rate of 0.1 (Benjamini–Hochberg over {n} tests)")
     for shown in (repr(result), Page(result._repr_html_()).text):
         assert words in shown and headline(result, "paired") in shown
-        assert "others test; 30 training images, 2 targets; masks: fixed-size, share 0.5; median R²" in shown
+        assert "others test; 30 training items, 2 targets; masks: fixed-size, share 0.5; median R²" in shown
     page = Page(result._repr_html_())
     assert [len(rows) - 1 for _, rows in page.tables] == [SHOWN, min(SHOWN, len(result.findings("paired")))]
     assert f"and {found - SHOWN} more" in page.text

@@ -9,7 +9,7 @@ from datamodels_inf.analysis.items import Items
 def test_nothing_is_needed():
     items = Items.of(3, 2)
     assert (items.class_of("train", 1), items.name_of("target", 0), items.train_labels) == ("", "", None)
-    assert (items.called("train", 1), items.called("target", 0)) == ("image 1", "target 0")
+    assert (items.called("train", 1), items.called("target", 0)) == ("item 1", "target 0")
 
 
 def test_classes_of_both_parts_share_their_numbers():
@@ -62,5 +62,5 @@ def test_bad_items(given, words):
 
 @pytest.mark.parametrize("item", (3, -1, True, 1.5, None))
 def test_items_that_are_not_there(item):
-    with pytest.raises(ValueError, match=r"there is no training image .*: they go from 0 to 2"):
+    with pytest.raises(ValueError, match=r"there is no training item .*: they go from 0 to 2"):
         Items.of(3, 2).find("train", item)

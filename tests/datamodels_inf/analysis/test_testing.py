@@ -64,7 +64,7 @@ def test_pairs_by_number_by_name_and_in_groups():
         ([(0, 1)], "must hold \\(i, j, target\\) in each row, but row 0"),
         (["abc"], "row 0 is 'abc'"),
         ([(0, 0, 0)], "row 0 of `pairs` must differ"),
-        ([(0, 9, 0)], "there is no training image 9"),
+        ([(0, 9, 0)], "there is no training item 9"),
         ([(0, 1, 5)], "there is no target 5"),
         ([([0, 1], 2, 0)], "groups of equal size"),
         ([("a", 1, 0)], "no names are known"),

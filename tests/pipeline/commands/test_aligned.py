@@ -1,6 +1,6 @@
 """Columns of a terminal."""
 
-from pipeline.commands.aligned import aligned, called, named
+from pipeline.commands.aligned import aligned, called, headed, named
 
 
 def test_columns_are_as_wide_as_what_is_seen():
@@ -15,6 +15,12 @@ def test_an_image_has_its_class_where_one_is_known():
 
 def test_an_image_with_a_name_is_called_by_it():
     assert called("dog", "train", 3, article="this ") == "this dog (train 3)"
-    assert called("", "train", 3) == "image (train 3)"
+    assert (called("", "train", 3), called("", "target", 3)) == ("image 3", "target 3")
+    assert called("", "train", 3, noun="item") == "item 3"
     assert called("dog", "train", 3, "rex.png", "this ") == "rex.png (dog, train 3)"
     assert called("", "target", 3, "bmi") == "bmi (target 3)"
+
+
+def test_a_column_is_headed_by_what_it_holds():
+    assert headed("i", names=True, classes=False) == headed("i", names=True, classes=True) == "i (name)"
+    assert (headed("j", names=False, classes=True), headed("j", names=False, classes=False)) == ("j (class)", "j")

@@ -107,7 +107,8 @@ def single(**changed):
 
 
 def test_words():
-    start = "training on this 5 (train 12) instead of an average image lowers the margin on this 3 (target 84) by 0.38"
+    who = "training on this 5 (train 12) instead of an average other image"
+    start = f"{who} lowers the margin on this 3 (target 84) by 0.38"
     assert single().words == f"{start}, 95 % interval 0.31 to 0.45; 0.28 to 0.48 as one of 87 findings"
     assert single(low_selected=-0.45, high_selected=-0.31).words == f"{start}, 95 % interval 0.31 to 0.45"
     assert single(finding=False).words == f"{start}, 95 % interval 0.31 to 0.45; not a finding"
@@ -118,6 +119,5 @@ def test_words():
                            "0.3 to 0.5 as the only finding")  # fmt: skip
     unknown = single(standard_error=np.inf, low=-np.inf, high=np.inf, finding=False, class_image="", class_target="")
     assert unknown.words == (
-        "the influence of this image (train 12) on this image (target 84) is not known: "
-        "every held-out model saw the image, or none did"
+        "the influence of image 12 on target 84 is not known: every held-out model saw the image, or none did"
     )

@@ -161,6 +161,7 @@ def test_on_some_targets_and_the_first_so_many(folder):
     n = sum(r["method"] == "contrast" for r in on_one)
     assert f"\n{n} of them on target {one}\nthe first 2 of {n}:\n" in said
     assert said.count("training on ") == 2
+    assert f"\nthe first of {n}:\n" in ok(folder, *words, "--method", "contrast", "--target", one, "--limit", 1)
 
 
 @pytest.mark.parametrize(("target", "said"), [

@@ -73,8 +73,8 @@ def test_of_a_target(ask, family, estimated_source, estimated_run):
             assert cells[-1].startswith("rank ")
             verb = "raises" if expected.estimate[image] > 0 else "lowers"
             assert sentence.startswith(
-                f"    training on this {name} (train {image}) instead of an average image {verb} the margin on this "
-                f"dog (target 17) by {abs(expected.estimate[image]):.3g}, 95 % interval "
+                f"    training on this {name} (train {image}) instead of an average other image {verb} the margin on "
+                f"this dog (target 17) by {abs(expected.estimate[image]):.3g}, 95 % interval "
             )
 
 

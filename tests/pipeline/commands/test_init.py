@@ -1,5 +1,6 @@
 """`init`: from a folder to a configuration, and on to findings."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -33,6 +34,14 @@ def test_from_a_folder_to_findings_in_two_commands(tmp_path):
     assert false <= 0.1 * len(rows)
     said = ok(tmp_path, "findings", "--config", "my-models.toml", "--method", "contrast")
     assert f"contrast: {sum(row['method'] == 'contrast' for row in rows)} of 200 pairs" in said
+    assert re.search(r"training on item \d+ instead of item \d+ (?:raises|lowers) the \w+ on target \d+ by ", said)
+    assert re.search(r"^no\. +i +j +target +p ", said, re.MULTILINE)
+    assert "image" not in said
+    said = ok(tmp_path, "influence", "--config", "my-models.toml", "--target", "0")
+    assert re.search(
+        r"training on item \d+ instead of an average other item (?:raises|lowers) the \w+ on target 0", said
+    )
+    assert "image" not in said
 
 
 def test_what_is_written_is_what_was_said(tmp_path):
@@ -43,7 +52,7 @@ def test_what_is_written_is_what_was_said(tmp_path):
     assert found["test"] == {"design": "top", "k": 5, "random_partners": 5, "targets": "all", "alpha": 0.1,
                              "method": ["contrast", "paired"], "correction": "by"}  # fmt: skip
     assert found["atlas"] == {"targets": "needed"}
-    assert found["report"]["name"] == "own" and "40 training images" in found["report"]["title"]
+    assert found["report"]["name"] == "own" and "40 training items" in found["report"]["title"]
     assert "rows                300 for the fit, 300 for the test" in said
     text = (tmp_path / "own.toml").read_text(encoding="utf-8")
     assert '# mode = "load"' in text and "relative to the folder that datamodels-inf is run in" in text

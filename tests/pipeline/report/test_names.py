@@ -2,7 +2,7 @@
 
 from report_content import make_content, make_row
 
-from pipeline.report.names import class_name, group_name, listed, place
+from pipeline.report.names import class_name, group_name, place
 from pipeline.report.rows import Numbered
 from pipeline.report.sentences import sentence
 
@@ -17,14 +17,13 @@ def test_names_cannot_turn_the_text_around_them():
 
 def test_groups_are_named_by_all_their_classes():
     assert group_name(["dog"] * 5) == "5 dog images"
-    assert group_name(["dog", "cat", "dog", "cat", "dog"]) == "3 dog and 2 cat images"
-    assert group_name(["a", "b", "c"]) == "1 a, 1 b and 1 c images"
+    assert group_name(["dog", "cat", "dog", "cat", "dog"]) == "5 images (3 dog, 2 cat)"
+    assert group_name(["a", "b", "c"]) == "3 images (1 a, 1 b, 1 c)"
     assert group_name(["a", "b", "c", "d", "a"]) == "5 images of 4 classes"
-    assert group_name(["", "dog"]) == "1 other and 1 dog images"
+    assert group_name(["", "dog"]) == "2 images (1 other, 1 dog)"
     assert group_name(["", ""], "item") == "2 items"
     assert group_name(["x" * 99, "x" * 99]) == "2 " + "x" * 59 + "… images"
 
 
-def test_lists_and_places():
-    assert [listed(["a", "b", "c"][:k]) for k in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+def test_places():
     assert place("train", (1, 2, 3, 4)) == "train 1, 2, 3, …"

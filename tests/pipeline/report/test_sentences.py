@@ -104,6 +104,15 @@ def test_where_the_short_interval_of_a_single_image_contains_zero_it_is_said():
     [
         ({"n_rows": None, "n_informative": 450}, ""),
         ({"n_rows": 900, "n_informative": 450}, "Tested on 900 models, 450 of which tell the two apart."),
+        (
+            {"n_rows": 900, "n_informative": 87, "members_i": (1, 2), "members_j": (3, 4)},
+            "Tested on 900 models; Δ is from 87 of them, which saw all of one group and none of the other.",
+        ),
+        (
+            {"n_rows": 300, "n_informative": 87, "members_i": (1, 2), "members_j": (3, 4)},
+            "Tested on the last block’s 300 models; of all 900, Δ is from 87 of them, which saw all of one group and "
+            "none of the other.",
+        ),
         ({"n_rows": 900}, "Tested on 900 models."),
         (
             {"n_rows": 300, "n_informative": 450},

@@ -12,7 +12,7 @@ def test_two_thousand_findings_in_time_and_size(report):
     start = time.process_time()
     folder, page = report(make_rows(2000, 2000), images=make_images((32, 32, 3)))
     assert time.process_time() - start < 15.0
-    assert (folder / "index.html").stat().st_size < 2.2e6
+    assert (folder / "index.html").stat().st_size < 2.6e6  # 0.4 MB of it are the sentences of 1950 table rows.
     assert len(page.all("article")) == 50
     assert "1950 more findings" in page.text
     assert len(page.rows) == 2001

@@ -27,6 +27,16 @@ def test_bars_share_a_scale_that_one_wild_interval_cannot_spoil():
     assert common_limit([make_row(finding=False, **unknown)]) == 1.0
 
 
+def test_every_estimate_has_its_place_on_the_shared_scale():
+    rows = [make_row(finding=False, effect=0.3, effect_low=0.2, effect_high=0.4) for _ in range(9)]
+    largest = make_row(finding=False, effect=-7.3, effect_low=-9.9, effect_high=-5.0)  # 18 times the usual reach
+    limit = common_limit([*rows, largest])
+    assert limit == pytest.approx(8.0)
+    bar = bar_of(largest, limit)
+    assert bar.effect == pytest.approx((1.0 - 7.3 / 8.0) / 2.0)
+    assert (bar.outer.open_low, bar.outer.open_high) == (True, False)
+
+
 def test_the_longer_interval_of_a_finding_is_drawn_around_the_95_percent_one(report):
     row = make_row(
         effect=0.3, effect_low=0.2, effect_high=0.4, effect_low_selected=-0.1, effect_high_selected=0.7,

@@ -22,8 +22,9 @@ def test_a_group_says_how_many_it_has_of_each_class():
         [], train_classes=["dog", "dog", "cat", "cat", "dog", "cat", "cat", "", "", "cat", *["dog"] * 6]
     )
     _, left, right = slots_of(row, content)
-    assert left.alt == "group i: 3 dog and 1 cat images, train 3, 1, 4, …"
-    assert left.in_sentence("this") == "these 3 dog and 1 cat images (train 3, 1, 4, …)"
+    assert left.alt == "group i: 4 images (3 dog, 1 cat), train 3, 1, 4, …"
+    assert left.in_sentence("this") == "these 4 images (3 dog, 1 cat; train 3, 1, 4, …)"
+    assert (left.numbers, right.numbers) == ("3, 1, 4, …", "9, 2, 6, …")
     assert right.in_sentence("that") == "those 4 cat images (train 9, 2, 6, …)"
     assert slots_of(row, make_content([]))[1].name == "4 images"
     assert (right.role, right.indices, right.shown) == ("group j", (9, 2, 6, 5), (9, 2, 6, 5))

@@ -25,6 +25,8 @@ def test_a_clear_effect_that_swap_does_not_confirm_names_contrast_with_its_comma
     (found,) = asked(rows_of(), provenance={"Command": "datamodels-inf run --config my.toml --set test.method=swap"})
     assert (found.method, found.n_clear, found.n_found, found.half) == ("contrast", 2, 0, 0.1)
     assert found.command == "datamodels-inf run --config my.toml --set test.method=contrast"
+    (found,) = asked(rows_of(), provenance={}, in_memory=True)
+    assert found.command == 'analyse(masks, outcomes, …, method="contrast", alpha=0.1)'
     (found,) = asked(rows_of("paired"), provenance={})
     assert found.command == ""
     (found,) = asked(rows_of(), provenance={"Command": "datamodels-inf run --config 'a b.toml'"})
@@ -75,7 +77,11 @@ def test_the_page_says_so(report):
     assert "Another method would likely see more. By estimate and standard error, 2 of the 11 effects are" in page.text
     assert "datamodels-inf run configs/digits.toml --set test.method=contrast" in page.text
     assert "At half the level, test.alpha = 0.1, both together keep that of 0.2." in page.text
+    _, page = report(rows_of(), provenance={}, in_memory=True)
+    assert "At half the level, alpha = 0.1, both" in page.text and "test.alpha" not in page.text
+    assert 'analyse(masks, outcomes, …, method="contrast", alpha=0.1)' in page.text
     _, page = report(rows_of(clear=0))
     assert "Another method" not in page.text
     _, page = report([*rows_of("swap"), *make_rows(20, 6)])
     assert "Another method on this page, paired , found 6 pairs." in page.text
+    assert "paired, on this page, found 6." in page.text[: page.text.index("Findings", 99)]

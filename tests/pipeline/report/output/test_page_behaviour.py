@@ -231,7 +231,52 @@ def test_named_items_without_images_read_well(visit):
     assert "margin" not in text
     assert "not in the store" not in text
     assert not re.search(r"\bimages? i\b|training images?\b|single images?\b", text)
-    assert page.locator("#sprite, button.opener").count() == 0
-    assert page.locator("img").count() == 0
+    assert page.locator("#sprite, img").count() == 0
     page.locator(".strip li[data-image] button:visible").first.click()
     assert re.match(r"[\w ]+, train \d+", page.locator("dialog.about h2").inner_text())
+
+
+@pytest.mark.parametrize("width", [1200, 1300, 1500])
+def test_no_table_is_cut_where_there_is_room_for_the_contents_beside_it(visit, width):
+    page = visit("atlas", width=width)
+    cut = page.locator(".scroll:visible").evaluate_all(
+        "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+    )
+    assert cut == []
+    room = page.locator("main").evaluate("main => main.getBoundingClientRect().width")
+    assert room == width - 212  # All that the contents leave, up to 1320.
+
+
+def test_a_finding_without_a_panel_and_without_images_opens_in_words(visit):
+    page = visit("named", anchor="#paired-22")
+    opened = page.locator("#paired-22 + tr.opened-row")
+    assert re.search(r"raining on .* the loss on patient .*95 % interval .* as one of 24 findings", opened.inner_text())
+    assert opened.locator("canvas, figure").count() == 0
+    page.locator("#paired-22 button.opener").click()
+    assert page.locator(".opened-row").count() == 0
+
+
+def test_what_is_trained_on_can_be_asked_for_by_name(visit, folders):
+    page = visit("named")
+    own = [
+        number for number, line in of_method(folders("named"), "paired") if "bmi" in (line["name_i"], line["name_j"])
+    ]
+    page.fill("[name=image]", "BMI")
+    page.locator("[name=image]").blur()
+    assert sorted(int(row[0]) for row in seen_rows(page)) == own != []
+    assert hash_of(page) == "#image=BMI"
+    page.fill("[name=image]", "2")
+    page.locator("[name=image]").blur()
+    assert sorted(int(row[0]) for row in seen_rows(page)) == own
+
+
+def test_a_filter_that_leaves_no_panel_points_to_the_table(visit, folders):
+    page = visit("named")
+    assert page.locator("#only-in-table").is_hidden()
+    lines = dict(of_method(folders("named"), "paired"))
+    drawn = {lines[k]["target"] for k in range(1, 9)}
+    alone = next(line["target"] for k, line in lines.items() if k > 8 and line["target"] not in drawn)
+    page.select_option("[name=target]", value=alone)
+    assert seen_cards(page) == [] and seen_rows(page) != []
+    page.locator("#only-in-table a").click()
+    assert page.locator("#table h2").evaluate("head => Math.abs(head.getBoundingClientRect().top)") < 120

@@ -20,6 +20,7 @@ def test_numbers_on_the_page_are_those_of_the_table(report):
     assert [float(r["effect"]) for r in written] == pytest.approx([row.effect for row in rows], rel=1e-9)
     assert {r["finding"] for r in written} == {"true", "false"}
     for cells, line in zip(page.rows[1:], read_table(folder / "findings.csv"), strict=True):
+        assert cells[0] == line["number"]
         assert cells[1] == f"{line['class_target']} {line['target']}"
         assert cells[2] == f"{line['class_i']} {line['i']}"
         columns = ("statistic", "pvalue", "pvalue_adjusted", "theta_i", "theta_j")
@@ -48,7 +49,7 @@ def test_names_have_columns_of_their_own_where_there_are_any(report):
     row = make_row(1, i=0, j=1, members_i=(0, 2), members_j=(1, 3))
     folder, page = report([row], names=names)
     (line,) = read_table(folder / "findings.csv")
-    assert tuple(line) == (*COLUMNS, "name_i", "name_j")
+    assert tuple(line) == ("number", *COLUMNS, "name_i", "name_j")
     assert (line["name_i"], line["name_j"]) == ("age; c", f"{EVIL}; d")
     assert "these 2 images (age, c; train 0, 2)" in page.text
     folder, _ = report([row], names=ItemNames(targets=("first",) * 12))

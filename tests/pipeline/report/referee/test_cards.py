@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pipeline.images.item_names import ItemNames
 from pipeline.report.referee.cards import cards_of, shown
 
 
@@ -11,12 +12,21 @@ def test_a_card_says_who_is_right_and_by_how_much(content):
     first, second = cards_of(content)
     assert (first.right, first.wrong) == ("A & <b>", "second")
     assert first.said == (
-        "A & <b> says that train 0 helps more than train 3 (helper ≻ hurter); second has them the other way round, "
-        "75 % of all places apart."
+        "A & <b> says that this cat (train 0) helps more than that dog (train 3): helper ≻ hurter; second has them the "
+        "other way round, 75 % of all places apart."
     )
     assert "raises the margin by 0.5 (95 % interval 0.25 to 0.75), adjusted p = 3 × 10⁻⁹" in first.models
     assert [tile.slot.place for tile in second.tiles] == ["target 0", "train 2", "train 1"]
     assert all(len(tile.uris) == 1 for tile in second.tiles)
+
+
+def test_names_are_said_where_there_are_some(content):
+    named = replace(content, names=ItemNames(("age", "sex", "bmi", "bp", "s1"), ("first", "second")))
+    said = cards_of(named)[0]
+    assert "says that age (cat, train 0) helps more than bp (dog, train 3): helper" in said.said
+    assert [tile.slot.name for tile in said.tiles] == ["first", "age", "bp"]
+    (bare, *_) = cards_of(replace(content, labels=None, images=None))
+    assert "says that this item (train 0) helps more than that item (train 3): helper" in bare.said
 
 
 def test_where_less_is_better_the_better_image_lowers_the_outcome(content):

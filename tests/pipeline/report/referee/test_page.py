@@ -73,3 +73,13 @@ def test_one_method_alone_and_no_contradiction(content):
     html = page_html(replace(content, summary=summary, contradictions=found))
     assert "Only one method was named." in html
     assert "There are none." in html
+
+
+def test_it_has_no_column_beside_it_and_nothing_that_the_report_calls_its_contents(content):
+    html = page_html(content)
+    style, body = html.split("</style>")
+    assert '<ul class="jumps">' in body
+    assert ".jumps {" in style
+    assert 'class="toc"' not in body
+    assert "<body>" in body  # The two columns are those of body.beside.
+    assert "body { display: grid" not in style

@@ -151,7 +151,7 @@ def test_what_is_not_known_is_said(report):
     changed = dataclasses.replace(influences, targets=(target,), n_unknown=1, n_models=80, warning="masks repeat")
     folder, page = report([make_row(1, target=2)], influences=changed, galleries=gallery, images=None)
     assert page.text.count("not known") >= 3
-    assert "Nothing is known of 1 training image that every tested model saw, or none." in page.text
+    assert "Nothing is known of 1 training item that every tested model saw, or none." in page.text
     assert "Warning: these p-values may not be valid: masks repeat" in page.text
     assert "Beyond what was measured: these p-values are asymptotic." in page.text
     assert "Short intervals" not in page.text

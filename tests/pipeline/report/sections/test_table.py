@@ -27,6 +27,10 @@ def test_findings_without_a_panel_know_where_their_images_are(report):
     assert all(re.fullmatch(r"\d+;\d+;\d+", row["data-squares"]) for row in rows[6:])
     _, page = report(make_rows(60, 20), max_panels=6, images=None)
     assert 'data-squares="' not in page.html
+    rows = [attrs for tag, attrs in page.tags if tag == "tr" and "data-s" in attrs]
+    assert all(("data-words" in row) == ("id" in row) for row in rows)
+    assert all(re.search(r"raining on .* instead of .* 95 % interval ", row["data-words"]) for row in rows[6:])
+    assert "findings without a panel open here." in page.text
     _, page = report(make_rows(60, 20), max_panels=20)
     assert not page.all("img", id="sprite")
 
