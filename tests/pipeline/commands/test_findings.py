@@ -176,7 +176,9 @@ def test_a_target_that_is_not_there(folder, target, said):
 
 def test_where_nothing_was_found_the_method_that_sees_effects_is_named(small_run):
     strict = (*SMALL, "--set", "test.alpha=0.0005")
-    command = re.search("the method contrast sees such: datamodels-inf (.*)", ok(small_run, "findings", *strict))
+    command = re.search(
+        r"the method contrast sees such \(.*\): datamodels-inf (.*)", ok(small_run, "findings", *strict)
+    )
     *_, told, place = (line.strip() for line in ok(small_run, "run", *strict).splitlines() if "replaces" not in line)
     assert told.endswith(command[0]) and place.startswith("report   ")
     ok(small_run, *shlex.split(command[1]))

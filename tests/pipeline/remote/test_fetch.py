@@ -91,7 +91,7 @@ def test_a_piece_is_gone_when_the_next_is_read(tmp_path, monkeypatch, remote_of)
         fetch_missing(need, lambda n: None)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < 7.7e6 + 1.5e6
+        assert peak < 7.7e6 + 2.0e6  # Another piece would be above.
 
 
 def test_runs_of_one_request_are_noted_one_by_one(tmp_path, monkeypatch):

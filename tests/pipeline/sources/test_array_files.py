@@ -83,7 +83,8 @@ def described(shape, kind="'<f4'"):
 def test_whatever_is_wrong_with_a_header_is_one_sentence(tmp_path, content):
     (tmp_path / "x.npy").write_bytes(content)
     with pytest.raises(
-        BadInputError, match=r"x\.npy is not a whole \.npy array of numbers \(.{4,130}\); get it again\.$"
+        BadInputError,
+        match=r"x\.npy (is not a whole \.npy array of numbers \(.{4,130}\); get it again|holds Python objects, .*)\.$",
     ):
         open_array(tmp_path / "x.npy")
 
