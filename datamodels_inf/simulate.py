@@ -19,6 +19,7 @@ import numpy as np
 
 from datamodels_inf.internal.checks import Floats, check_choice, check_integer
 from datamodels_inf.internal.comparison import Comparison, Sample, halves
+from datamodels_inf.internal.cores import ONE_BLAS_THREAD
 from datamodels_inf.paired_test import paired_results
 from datamodels_inf.power import (
     linear_gap,
@@ -169,7 +170,7 @@ def _repeat(
     threads: int,
     progress: Callable[[int], object] | None,
 ) -> Iterator[tuple[Floats, Floats]]:
-    with ThreadPoolExecutor(threads) as pool:
+    with ONE_BLAS_THREAD, ThreadPoolExecutor(threads) as pool:
         for result in pool.map(lambda r: pvalues_of(setting, np.random.default_rng((*entropy, r))), range(reps)):
             if progress is not None:
                 progress(1)

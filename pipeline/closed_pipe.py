@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 import click
 
+from pipeline.progress import SCREEN
 from pipeline.text.given_names import printable
 
 STATUS = 141
@@ -27,7 +28,7 @@ class ClosedPipeError(Exception):
 
 def echo(line: str, *, err: bool = False) -> None:
     """Print a line, in which nothing moves the cursor, colours or hides text: names come from files of others."""
-    with named():
+    with named(), SCREEN.paused():
         click.echo(printable(line), err=err)
 
 

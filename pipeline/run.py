@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from datamodels_inf.internal.cores import available_cores, blas_threads
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.progress import working
 from pipeline.published import publish, refuse_blocked
 from pipeline.stages import STAGES, Run, Stage
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
-from pipeline.store.files import human_bytes, make_folder
+from pipeline.store.files import make_folder
 from pipeline.summaries import ReportSummary, Summary, read_summary
+from pipeline.text.numbers import human_bytes
 from pipeline.unseen_effects import advice, unseen_in
 
 
@@ -140,6 +143,11 @@ class Pipeline:
         return (None, stale) if stale else (found, reason)
 
     def _stage(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
+        """Found or made, never in silence, and with BLAS on as many threads as the stage itself may use."""
+        with working(name, self.quiet), blas_threads(self.threads or available_cores()):
+            return self._found_or_made(name, spec, inputs)
+
+    def _found_or_made(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
         found, reason = self.look_up(name, spec, inputs)
         if found is not None and name not in self.force:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")

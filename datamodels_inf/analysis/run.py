@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,6 +21,7 @@ from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.findings import decide
 from datamodels_inf.internal.checks import Floats, Ints, check_integer, check_iterable
 from datamodels_inf.internal.comparison import Order
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.masks import FloatArray
 from datamodels_inf.pair_answers import PairAnswers
 
@@ -225,4 +225,4 @@ def _targets(given: Sequence[int | str] | None, items: Items, listed: Pairs | No
 
 
 def _count_threads(threads: int | None) -> int:
-    return os.cpu_count() or 1 if threads is None else check_integer("threads", threads, 1)
+    return available_cores() if threads is None else check_integer("threads", threads, 1)

@@ -9,6 +9,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
+from datamodels_inf.internal.cores import ONE_BLAS_THREAD
+
 Item = TypeVar("Item")
 
 
@@ -20,20 +22,25 @@ def even_slices(count: int, most: int, threads: int) -> list[slice]:
 
 
 def in_threads(work: Callable[[Item], object], items: Iterable[Item], threads: int) -> None:
-    """`work` on each item; it must let go of the interpreter's lock, and the order must not matter."""
+    """`work` on each item; it must let go of the interpreter's lock, and the order must not matter.
+
+    `work` itself calls BLAS with one thread. It must not call `in_threads` with several: its pool has no more threads
+    than these, which would wait for each other.
+    """
     if threads == 1:
         for item in items:
             work(item)
         return
     pool = _pool(threads)
-    futures = [pool.submit(work, item) for item in items]
-    try:
-        for future in futures:
-            future.result()
-    finally:  # After an error or Ctrl-C nobody may go on writing to what the caller holds.
-        for future in futures:
-            future.cancel()
-        wait(futures)
+    with ONE_BLAS_THREAD:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            for future in futures:
+                future.result()
+        finally:  # After an error or Ctrl-C nobody may go on writing to what the caller holds.
+            for future in futures:
+                future.cancel()
+            wait(futures)
 
 
 @cache

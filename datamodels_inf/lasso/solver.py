@@ -16,7 +16,6 @@ most `tolerance`·P(0). Neither the number of threads nor the memory changes a r
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.kernels.coordinate_descent import add_columns
 from datamodels_inf.kernels.margin_sums import TARGETS
 from datamodels_inf.lasso.columns import ColumnBits, Rounded
@@ -128,7 +128,7 @@ class Lasso:
         parts = (self.ends[0] - validation_rows, *self.ends)
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
-        self._threads = threads or os.cpu_count() or 1
+        self._threads = threads or available_cores()
         self._plan = plan_memory(parts, packed.n_train, BATCH, self._threads, memory_gb)
         self._columns = ColumnBits(packed, parts, self._threads)
         self.gram = Gram(self._columns, self._plan.rows)

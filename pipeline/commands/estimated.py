@@ -6,7 +6,6 @@ Nothing is run here: a stage that is not cached is asked for in one sentence.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.internal.checks import Ints, some_of
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.pooled import pooled_target
 from pipeline.commands.aligned import called, named
 from pipeline.config import Config
@@ -237,7 +237,7 @@ class Estimated:
             theta=sign * theta,
             images=images,
             confidence=confidence,
-            threads=os.cpu_count() or 1,
+            threads=available_cores(),
         )
 
     def class_of_image(self, image: int) -> str:

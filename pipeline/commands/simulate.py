@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.simulate import EXPERIMENTS, PAIRS, PRINTED, SETTINGS, VARIANTS, Experiment, Rates, run
 from pipeline.commands.simulation_figures import draw_gain, draw_heatmaps
+from pipeline.progress import progress_bar
 from pipeline.store.files import make_folder, whole_file
 from pipeline.text.numbers import counted
 
@@ -26,11 +25,9 @@ def run_simulation(
     total = reps * sum(len(SETTINGS[e]) for e in wanted)
     written: list[Path] = []
     rates: list[Rates] = []
-    # The threads run whole repetitions; more threads inside each matrix product would only be in their way.
-    with tqdm(total=total, unit="rep", disable=quiet or None, dynamic_ncols=True) as bar, threadpool_limits(1):
+    with progress_bar(total, "repetition", "simulate", quiet) as advance:
         for name in wanted:
-            bar.set_description(name)
-            found = run(name, reps=reps, seed=seed, threads=threads or os.cpu_count() or 1, progress=bar.update)
+            found = run(name, reps=reps, seed=seed, threads=threads or available_cores(), progress=advance)
             rates += found
             written += _draw(name, found, out)
     written += [_write_rates(rates, out / "rates.csv"), _write_summary(rates, seed, out / "summary.md")]

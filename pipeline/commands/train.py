@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.row_blocks import LEAST
 from datamodels_inf.training.patch_features import PatchRecipe, learn_patch_features
 from datamodels_inf.training.train import Recipe
@@ -81,7 +81,7 @@ def train_from_settings(
         margin_step=train.margin_step,
     )
     make = None if features is None else lambda: _features(features, job.seed, chosen, quiet, say)
-    train_source(job, images, out, workers or os.cpu_count() or 1, quiet, make, say)
+    train_source(job, images, out, workers or available_cores(), quiet, make, say)
     size = f"{counted(job.n_train, 'image')} and {counted(job.n_targets, 'target')}"
     verb = "is" if job.n_models == 1 else "are"
     yield f"{counted(job.n_models, 'model')} of {size} {verb} in {out}."

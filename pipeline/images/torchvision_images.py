@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from http.client import HTTPException
 from os import devnull
 from pathlib import Path
@@ -16,12 +16,12 @@ from pipeline.errors import BadInputError
 from pipeline.remote.failures import root_reason
 
 
-def download_with_torchvision(root: Path, *, timeout: float, quiet: bool) -> None:
+def download_with_torchvision(root: Path, *, timeout: float) -> None:
     """Make `root/cifar-10-batches-py`; whatever torchvision raises becomes a `BadInputError`.
 
     torchvision checks the md5 of the archive and of each file. `timeout` seconds without a byte are a failure.
     """
-    with warnings.catch_warnings(), _socket_timeout(timeout), _muted(quiet):
+    with warnings.catch_warnings(), _socket_timeout(timeout), _muted():
         warnings.simplefilter("ignore")  # about parts of torchvision that are not used here
         cifar10 = _import()
         try:
@@ -67,11 +67,7 @@ def _socket_timeout(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _muted(quiet: bool) -> Iterator[None]:
-    """Without torchvision's own progress bar, if nobody wants it."""
-    with ExitStack() as stack:
-        if quiet:
-            sink = stack.enter_context(Path(devnull).open("w"))
-            stack.enter_context(redirect_stdout(sink))
-            stack.enter_context(redirect_stderr(sink))
+def _muted() -> Iterator[None]:
+    """Without torchvision's own progress bar, which would be in the way of ours."""
+    with Path(devnull).open("w") as sink, redirect_stdout(sink), redirect_stderr(sink):
         yield

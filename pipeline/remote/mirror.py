@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pipeline.errors import BadInputError
 from pipeline.remote.npy import read_fields
 from pipeline.remote.objects import Identity
-from pipeline.store.files import human_bytes
+from pipeline.text.numbers import human_bytes
 
 Interval: TypeAlias = tuple[int, int]
 

@@ -18,8 +18,8 @@ from pipeline.remote.mirror import Mirror, Rows
 from pipeline.remote.npy import Header, read_header
 from pipeline.remote.objects import RemoteObject, retry_identify
 from pipeline.sources.row_split import split_rows
-from pipeline.store.files import human_bytes
 from pipeline.summaries import Interval
+from pipeline.text.numbers import human_bytes
 
 if TYPE_CHECKING:
     from pipeline.config import Config

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.sources.network_content import weights_needed
 from pipeline.sources.row_split import split_rows
-from pipeline.store.files import human_bytes
+from pipeline.text.numbers import human_bytes
 
 if TYPE_CHECKING:
     from pipeline.config import Config

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from datamodels_inf.internal.cores import available_cores
 from pipeline.config import Config
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.store.cache import Result
@@ -50,8 +50,8 @@ class Run:
 
     @property
     def n_threads(self) -> int:
-        """`threads`, or the number of cores."""
-        return self.threads or os.cpu_count() or 1
+        """`threads`, or the cores that this process may use."""
+        return self.threads or available_cores()
 
 
 def _always(config: Config) -> bool:

@@ -96,12 +96,3 @@ def make_folder(path: Path, option: str) -> Path:
     if not os.access(path, os.W_OK):
         raise BadInputError(f"{option} {path} is not writable; name another folder.")
     return path
-
-
-def human_bytes(count: float) -> str:
-    """ "12.3 MB"."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"

@@ -68,6 +68,15 @@ def thousands(count: int) -> str:
     return f"{count:,}".replace(",", THIN)
 
 
+def human_bytes(count: float) -> str:
+    """ "12.3 MB"."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
 def weights(values: Sequence[float]) -> list[str]:
     """Weights beside each other, with the decimals that give the largest two digits."""
     largest = max((abs(value) for value in values), default=0.0)

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from unittest.mock import patch
 
+from progress_lines import without_progress
+
 from pipeline.cli import main
 
 
@@ -26,7 +28,7 @@ def call(folder, *arguments):
             code = 0
         except SystemExit as stop:
             code = stop.code or 0
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess(words, code, out.getvalue(), without_progress(err.getvalue()))
 
 
 def ok(folder, *arguments):

@@ -4,6 +4,8 @@ import csv
 import subprocess
 import sys
 
+from progress_lines import without_progress
+
 COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 STAGES = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "report")
 # Small enough to run often: the embedded set with 12 targets of one class, 100 pairs and a short path.
@@ -13,9 +15,11 @@ SMALL = ("--set", "fit.targets=[0,3,13,20,30]", "--set", "test.repeats=1", "--se
 
 
 def call(folder, *arguments, **options):
-    return subprocess.run(
+    done = subprocess.run(
         [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=folder, **options
     )
+    done.stderr = without_progress(done.stderr)
+    return done
 
 
 def ok(folder, *arguments):

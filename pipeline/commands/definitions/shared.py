@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.closed_pipe import echo
+from pipeline.progress import SCREEN
 
 if TYPE_CHECKING:
     from pipeline.commands.tested import Tested
@@ -42,9 +43,15 @@ def pipeline_of(
         quiet=quiet,
         threads=threads,
         say=(lambda line: None) if quiet else echo,
-        confirm=lambda question: yes or not sys.stdin.isatty() or click.confirm(question),
+        confirm=lambda question: yes or not sys.stdin.isatty() or ask(question),
         dry_run=dry_run,
     )
+
+
+def ask(question: str) -> bool:
+    """Yes or no, with no bar in the way."""
+    with SCREEN.paused():
+        return click.confirm(question)
 
 
 def reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:

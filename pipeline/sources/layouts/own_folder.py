@@ -20,8 +20,8 @@ from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedR
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows
 from pipeline.sources.subsets_file import MOST_IMAGES, SUBSETS_FILE, Subsets, read_subsets
-from pipeline.store.files import human_bytes
 from pipeline.text.given_names import outcome_name
+from pipeline.text.numbers import human_bytes
 
 if TYPE_CHECKING:
     from pipeline.config import Source

@@ -117,5 +117,5 @@ def test_what_torchvision_raises_is_said_in_our_words(tmp_path, monkeypatch, err
 
     monkeypatch.setattr(torchvision_images, "_import", lambda: Failing)
     with pytest.raises(BadInputError) as caught:
-        torchvision_images.download_with_torchvision(tmp_path, timeout=1, quiet=True)
+        torchvision_images.download_with_torchvision(tmp_path, timeout=1)
     assert str(caught.value) == said

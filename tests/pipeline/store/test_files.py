@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import check_place, human_bytes, identity, make_folder, save_arrays, whole_file
+from pipeline.store.files import check_place, identity, make_folder, save_arrays, whole_file
+from pipeline.text.numbers import human_bytes
 
 
 def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):

@@ -1,0 +1,28 @@
+"""A real terminal for tests: the other end of a pseudo-terminal."""
+
+import os
+import pty
+import termios
+from contextlib import contextmanager, redirect_stderr
+
+MARK = "<mark>"
+
+
+@contextmanager
+def terminal():
+    """Standard error on a pseudo-terminal; gives what was written to it since it was asked last."""
+    primary, secondary = pty.openpty()
+    termios.tcsetwinsize(secondary, (24, 100))
+
+    def written():
+        """Up to a mark of our own, because the kernel hands it over in its own time."""
+        file.write(MARK)
+        file.flush()
+        text = ""
+        while not text.endswith(MARK):
+            text += os.read(primary, 1 << 16).decode()
+        return text.removesuffix(MARK)
+
+    with os.fdopen(secondary, "w") as file, redirect_stderr(file):
+        yield written
+    os.close(primary)
