@@ -10,7 +10,7 @@ gives the datamodel θ̂ = a·s with bias b. The test is valid without it; its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import BLOCK_BYTES
 from datamodels_inf.internal.checks import Floats
+from datamodels_inf.internal.whole_sums import products
 from datamodels_inf.masks import FloatArray, PackedMasks
 from datamodels_inf.scores import on_grid
 
@@ -45,10 +46,19 @@ class Calibration:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def calibrate(scores: FloatArray, bias: FloatArray, masks: PackedMasks, margins: FloatArray) -> Calibration:
+def calibrate(
+    scores: FloatArray,
+    bias: FloatArray,
+    masks: PackedMasks,
+    margins: FloatArray,
+    *,
+    threads: int = 1,
+    progress: Callable[[float], object] | None = None,
+) -> Calibration:
     """Scale and bias of each column of `scores` (n_train, k), on `masks` and their `margins` (n, k).
 
-    Block by block: beside its arguments it needs about `BLOCK_BYTES` of memory.
+    Block by block: beside its arguments it needs about `BLOCK_BYTES` of memory. `progress` is called with steps that
+    add up to the number of columns.
     """
     if scores.shape != (masks.n_train, margins.shape[1]) or bias.shape != (margins.shape[1],):
         raise ValueError(
@@ -61,7 +71,10 @@ def calibrate(scores: FloatArray, bias: FloatArray, masks: PackedMasks, margins:
         raise ValueError("`scores` and `bias` must be finite, but they hold NaN or infinity.")
     step = max(1, BLOCK_BYTES // (8 * (2 * masks.n_train + 4 * ROWS_AT_ONCE)))
     blocks = [slice(start, start + step) for start in range(0, len(bias), step)]
-    return Calibration.joined([_Sums(masks, margins[:, b], scores[:, b], bias[b]).solve() for b in blocks])
+    advance = progress or (lambda step: None)
+    return Calibration.joined(
+        [_Sums(masks, margins[:, b], scores[:, b], bias[b], threads, advance).solve() for b in blocks]
+    )
 
 
 class _Sums:
@@ -71,7 +84,15 @@ class _Sums:
     exact, so that constant predictions differ by exactly 0.
     """
 
-    def __init__(self, masks: PackedMasks, margins: FloatArray, scores: FloatArray, bias: FloatArray) -> None:
+    def __init__(
+        self,
+        masks: PackedMasks,
+        margins: FloatArray,
+        scores: FloatArray,
+        bias: FloatArray,
+        threads: int,
+        advance: Callable[[float], object],
+    ) -> None:
         wide = scores.astype(np.float64)
         largest = np.abs(wide).max(axis=0)
         self.unit = np.where(largest == 0.0, 1.0, largest)
@@ -81,7 +102,7 @@ class _Sums:
         self.n = masks.n_models
         self.p = self.y = self.pp = self.py = self.yy = self.errors = np.zeros(len(bias))
         for start in range(0, self.n, ROWS_AT_ONCE):
-            p = np.asarray(masks[start : start + ROWS_AT_ONCE] @ rounded, np.float64)
+            p = products(masks[start : start + ROWS_AT_ONCE], rounded, threads)
             y = margins[start : start + ROWS_AT_ONCE].astype(np.float64)
             if start == 0:
                 self.first_p, self.first_y = p[0], y[0]
@@ -91,6 +112,7 @@ class _Sums:
             self.p, self.y = self.p + p.sum(axis=0), self.y + y.sum(axis=0)
             self.pp, self.py = self.pp + (p * p).sum(axis=0), self.py + (p * y).sum(axis=0)
             self.yy = self.yy + (y * y).sum(axis=0)
+            advance(len(bias) * len(y) / self.n)
 
     def solve(self) -> Calibration:
         constant, flat = self.pp == 0.0, self.yy == 0.0

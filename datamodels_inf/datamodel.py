@@ -11,9 +11,9 @@ halve every effect silently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -113,27 +113,42 @@ class Datamodel:
         bias = self.bias - self.weight.sum(axis=0, dtype=np.float64)
         return Datamodel(2 * self.weight, bias, self.lam, "mask")
 
-    def predict(self, masks: Masks) -> Floats:
+    def predict(self, masks: Masks, *, threads: int = 1) -> Floats:
         """The full (n_models, n_targets) matrix of predictions, in float64: 0.8 GB for 10,000 × 10,000.
 
-        Where the weights are on a dyadic grid the sums are exact, whatever the order they are taken in.
+        Sums are of whole numbers (`internal.whole_sums.products`): exact where the weights are on a dyadic grid, and
+        the same bits for any number of threads.
         """
         packed = self._packed(masks)
         out = np.empty((packed.n_models, self.n_targets))
         for targets in self._blocks(packed.n_models):
-            out[:, targets] = self._predict(packed, targets)
+            out[:, targets] = self._predict(packed, targets, threads)
         return out
 
-    def quality(self, masks: Masks, margins: NDArray[np.floating[Any]]) -> Quality:
-        """Compare with `margins` (n_models, n_targets) of models that the fit has not seen, block by block."""
+    def quality(
+        self,
+        masks: Masks,
+        margins: NDArray[np.floating[Any]],
+        *,
+        threads: int = 1,
+        progress: Callable[[float], object] | None = None,
+    ) -> Quality:
+        """Compare with `margins` (n_models, n_targets) of models that the fit has not seen, block by block.
+
+        `progress` is called with steps that add up to the number of targets.
+        """
         packed = self._packed(masks)
         _check_margins(margins, packed.n_models, self.n_targets)
         quality = Quality(*np.empty((4, self.n_targets)))
         for targets in self._blocks(packed.n_models):
-            y, predicted = _float64("margins", margins[:, targets]), self._predict(packed, targets)
+            count = targets.stop - targets.start
+            tell = None if progress is None else partial(_tell, progress, 0.5 * count / packed.n_models)
+            y, predicted = _float64("margins", margins[:, targets]), self._predict(packed, targets, threads, tell)
             quality.mse[targets] = np.mean((y - predicted) ** 2, axis=0)
             quality.constant_mse[targets] = _variance(y)
             quality.spearman[targets] = spearman(y, predicted)
+            if progress is not None:
+                progress(0.5 * count)
         quality.r2[:] = 1 - _ratio(quality.mse, quality.constant_mse)
         return quality
 
@@ -149,15 +164,27 @@ class Datamodel:
         for start in range(0, self.n_targets, step):
             yield slice(start, min(start + step, self.n_targets))
 
-    def _predict(self, masks: PackedMasks, targets: slice) -> Floats:
+    def _predict(
+        self,
+        masks: PackedMasks,
+        targets: slice,
+        threads: int,
+        progress: Callable[[float], object] | None = None,
+    ) -> Floats:
+        from datamodels_inf.internal.whole_sums import products
+
         weight = np.ascontiguousarray(self.weight[:, targets], dtype=np.float64)
         bias = self.bias[targets].astype(np.float64)
-        product = np.asarray(masks @ weight, dtype=np.float64)
+        product = products(masks, weight, threads, progress)
         if self.coding == "signed":
             product *= 2
             bias -= weight.sum(axis=0)
         product += bias
         return product
+
+
+def _tell(progress: Callable[[float], object], share: float, rows: float) -> None:
+    progress(share * rows)
 
 
 def detect_coding(

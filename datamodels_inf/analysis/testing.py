@@ -83,11 +83,15 @@ def _group(side: Any, items: Items) -> Ints:
     return np.array([items.find("train", member) for member in members], np.int64)
 
 
-def tested_blocks(data: Data, division: Division, fitted: Fitted, targets: Ints) -> Iterator[tuple[Target, ...]]:
+def tested_blocks(
+    data: Data, division: Division, fitted: Fitted, targets: Ints, threads: int = 1
+) -> Iterator[tuple[Target, ...]]:
     """Of each of `targets` its blocks of tested rows, each with the datamodel that may test it."""
     places = fitted.places(targets)
     blocks = [
-        prepare_targets(data.masks.rows(*rows), data.outcomes_of(rows, targets), datamodel.subset(places))
+        prepare_targets(
+            data.masks.rows(*rows), data.outcomes_of(rows, targets), datamodel.subset(places), threads=threads
+        )
         for rows, datamodel in zip(division.blocks, fitted.datamodels, strict=True)
     ]
     return zip(*blocks, strict=True)
@@ -101,7 +105,7 @@ def run_tests(
     targets, first = np.unique(pairs.target, return_index=True)
     bounds = np.append(first, len(pairs))
     weights = fitted.datamodel.weight[:, fitted.places(targets)]
-    for k, blocks in enumerate(tested_blocks(data, division, fitted, targets)):
+    for k, blocks in enumerate(tested_blocks(data, division, fitted, targets, answers.threads)):
         tests = np.arange(bounds[k], bounds[k + 1])
         theta = weights[:, k].astype(np.float64)
         for name, values in answers.of_tests(pairs, tests, blocks, theta).items():

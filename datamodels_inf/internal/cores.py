@@ -40,8 +40,9 @@ def group_quota(groups: Path, own: Path) -> float | None:
         named = [line.split(":", 2)[2].strip("/") for line in own.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, IndexError):
         named = []
-    folders = {root / part for name in ("", *named) for part in (name, *PurePosixPath(name).parents)
-               for root in (groups, groups / "cpu")}  # fmt: skip
+    inside = {PurePosixPath(name) for name in ("", *named)}
+    parts = inside | {above for one in inside for above in one.parents}
+    folders = [root / part for root in (groups, groups / "cpu") for part in parts]
     quotas = [quota for folder in folders if (quota := _quota(folder)) is not None]
     return min(quotas, default=None)
 

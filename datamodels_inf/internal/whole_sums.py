@@ -7,7 +7,9 @@ largest number or less for 10,000 summands, so that a rounded sum agrees with th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ COPIED = 8
 """Words that the kernels copy together (kernels/subset_tables.py): rows and columns are padded to a multiple."""
 AT_ONCE = 2048
 """Columns, or rows, that a thread takes."""
+ROWS_AT_ONCE = 512
+"""Of many targets: their tables are made once for so many rows, and several threads have enough to share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,17 @@ class WholeNumbers:
         _, exponent = np.frexp(largest)  # largest < 2^exponent
         step = np.ldexp(1.0, exponent.astype(np.int64) - bits)
         return cls(np.rint(columns / step).astype(np.int64), step)
+
+    @classmethod
+    def finest(cls, values: Floats) -> WholeNumbers:
+        """In the smallest steps with which sums stay below 2⁶²: by Σ|v|, which is often far less than n·max|v|."""
+        with np.errstate(over="ignore"):
+            total = np.abs(values).sum(axis=0)
+        if not np.isfinite(total).all():
+            return cls.of(values)
+        _, exponent = np.frexp(total)  # total < 2^exponent
+        step = np.ldexp(1.0, np.maximum(exponent.astype(np.int64) - 61, -1074))
+        return cls(np.rint(values / step).astype(np.int64), step)
 
 
 class ColumnWords:
@@ -69,10 +84,35 @@ class RowWords:
 
     def sums(self, numbers: WholeNumbers) -> Floats:
         """(n_models, T): Σ_l M_ml·w_lt of at most 16 targets."""
-        whole = np.zeros((-(-len(numbers.whole) // 8) * 8, numbers.whole.shape[1]), np.int64)
-        whole[: len(numbers.whole)] = numbers.whole
-        bitwise = whole.reshape(-1, 8, whole.shape[1])[:, ::-1].reshape(whole.shape)  # Image 0 is the last bit.
-        return _sums(self.words, WholeNumbers(bitwise, numbers.step))
+        return _sums(self.words, _bitwise(numbers))
+
+
+def products(
+    masks: PackedMasks, weights: Floats, threads: int = 1, progress: Callable[[float], object] | None = None
+) -> Floats:
+    """(n_models, T): M w for `weights` (n_train, T), in one pass over the masks, which stay bits.
+
+    Weights are rounded to whole multiples of a power of two that is at most 2⁻⁶⁰ of the Σ|w| of their target, and
+    summed exactly. So there is no error for those that are such multiples already, as `scores.on_grid` makes them, and
+    else one of at most n_train·2⁻⁶¹·Σ|w|, 2e-14 of Σ|w| for 50,000 images, which is what float64 has as well. Neither
+    threads nor the number of targets change a bit of it. `progress` is called with rows, from one thread at a time.
+    """
+    from datamodels_inf.kernels.margin_sums import TARGETS
+
+    starts = range(0, weights.shape[1], TARGETS)
+    numbers = [_bitwise(WholeNumbers.finest(weights[:, start : start + TARGETS])) for start in starts]
+    out, lock = np.empty((masks.n_models, weights.shape[1])), Lock()
+
+    def multiply(rows: slice) -> None:
+        words = RowWords(masks[rows]).words
+        for start, some in zip(starts, numbers, strict=True):
+            out[rows, start : start + TARGETS] = _sums(words, some)
+        if progress is not None:
+            with lock:
+                progress(rows.stop - rows.start)
+
+    in_threads(multiply, even_slices(masks.n_models, ROWS_AT_ONCE, threads), threads)
+    return out
 
 
 def column_sums(masks: PackedMasks, values: Floats, threads: int) -> Floats:
@@ -102,6 +142,13 @@ def row_sums(masks: PackedMasks, values: Floats, threads: int) -> Floats:
 
     in_threads(add, even_slices(masks.n_models, AT_ONCE, threads), threads)
     return np.asarray(totals * numbers.step[0])
+
+
+def _bitwise(numbers: WholeNumbers) -> WholeNumbers:
+    """In the order of the bits of a word: of eight images, the first is the last bit."""
+    whole = np.zeros((-(-len(numbers.whole) // 8) * 8, numbers.whole.shape[1]), np.int64)
+    whole[: len(numbers.whole)] = numbers.whole
+    return WholeNumbers(whole.reshape(-1, 8, whole.shape[1])[:, ::-1].reshape(whole.shape), numbers.step)
 
 
 def _sums(words: NDArray[np.uint64], numbers: WholeNumbers) -> Floats:

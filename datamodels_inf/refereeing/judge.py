@@ -102,7 +102,7 @@ def referee(
     given = np.stack([_scores(name, value, weight.shape) for name, value in scores.items()])
     datamodel = Datamodel(weight, np.asarray(bias, np.float64), np.full(weight.shape[1], np.nan))
     parts: list[tuple[NDArray[np.generic], ...]] = []
-    for t, target in enumerate(prepare_targets(packed, y, datamodel)):
+    for t, target in enumerate(prepare_targets(packed, y, datamodel, threads=threads)):
         asked = claims_on(given[:, :, t], k=k, seed=seed, target=t)
         found = target.contrast(asked.pairs, threads=threads)
         tested = found.n_informative > 0

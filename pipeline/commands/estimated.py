@@ -228,7 +228,7 @@ class Estimated:
         return dict(zip(names, values, strict=True))
 
     def _ranks(self, target: int, images: Ints, confidence: float) -> RankIntervals:
-        (blocks,) = tested_targets(self.data, self.fitted, np.array([target]))
+        (blocks,) = tested_targets(self.data, self.fitted, np.array([target]), available_cores())
         margins, theta = pooled_target(self.data.held_out_masks, blocks)
         sign = 1.0 if self.higher_is_better else -1.0  # Rank 1 is that of the most helpful image.
         return rank_intervals(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
 from pipeline.images.item_names import ItemNames
+from pipeline.progress import working
 from pipeline.sources import SOURCES
 from pipeline.sources.base import content_of_images
 from pipeline.sources.cifar10_images import stored_images
@@ -58,7 +60,7 @@ def run(run: Run) -> DownloadSummary:
     images = checked_images(arrived.images, counts)
     labels = checked_labels(source.labels, agreed_labels(images, arrived.labels), counts)
     if images is not None:
-        images.save(run.out / "images.npz")
+        keep_images(images, arrived.images, run)
     if labels is not None:
         labels.save(run.out / "labels.npz")
     named = arrived.names != ItemNames()
@@ -69,6 +71,17 @@ def run(run: Run) -> DownloadSummary:
         run.say(f'no labels: nothing is drawn by class, so test.design is "{run.config.test.design}", on {targets}')
     more = {"has_images": images is not None, **({"has_names": True} if named else {})}
     return arrived.rows.model_copy(update=more)
+
+
+def keep_images(images: ImageSet, found: Path | ImageSet | None, run: Run) -> None:
+    """In the stage's folder; all of CIFAR-10 is in the store already, as the very file that would be written."""
+    file = run.out / "images.npz"
+    if found == stored_images(run.store):
+        with suppress(OSError):  # Not every file system has links.
+            file.hardlink_to(stored_images(run.store))
+            return
+    with working("download: keeping the images", run.quiet):
+        images.save(file)
 
 
 def stale(result: Result, store: Path) -> str:

@@ -290,12 +290,17 @@ def datamodel_files(folder: Path, n_prefixes: int) -> tuple[Path, ...]:
     return (*(folder / f"datamodel-{k}.npz" for k in range(n_prefixes - 1)), folder / "datamodel.npz")
 
 
-def tested_targets(data: Data, fitted: Fitted, targets: NDArray[np.int64]) -> Iterator[tuple[Target, ...]]:
+def tested_targets(
+    data: Data, fitted: Fitted, targets: NDArray[np.int64], threads: int = 1
+) -> Iterator[tuple[Target, ...]]:
     """Of each of `targets` its blocks, each with the datamodel that may test it."""
     places = fitted.places(targets)
     blocks = [
         prepare_targets(
-            data.block_masks(block), data.block_margins(block, targets), fitted.datamodels[block.prefix].subset(places)
+            data.block_masks(block),
+            data.block_margins(block, targets),
+            fitted.datamodels[block.prefix].subset(places),
+            threads=threads,
         )
         for block in data.blocks
     ]

@@ -64,9 +64,9 @@ def test_masks_are_read_once_a_block(monkeypatch):
     x, margins, datamodel = data()
     calls = []
     monkeypatch.setattr(
-        PackedMasks,
-        "__matmul__",
-        lambda self, w, product=PackedMasks.__matmul__: calls.append(w.shape) or product(self, w),
+        module,
+        "products",
+        lambda masks, w, threads, product=module.products: calls.append(w.shape) or product(masks, w, threads),
     )
     monkeypatch.setattr(module, "BLOCK_BYTES", 4 * 8 * (N + D))
     for target in prepare_targets(x, margins, datamodel):

@@ -5,7 +5,6 @@ The test is valid for weights from anywhere but the held-out rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,22 +14,23 @@ from numpy.typing import NDArray
 from datamodels_inf.calibration import Calibration, calibrate
 from datamodels_inf.datamodel import Datamodel, detect_coding
 from datamodels_inf.methods import METHODS
-from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.progress import progress_bar
 from pipeline.score_files import read_scores
-from pipeline.stages.inputs import Data
+from pipeline.stages.base import Run
 from pipeline.summaries import CalibrationSummary, FitOrigin
 
 CODING_ROWS = 10_000
 CODING_TARGETS = 200
+IMAGES_AT_ONCE = 1024
+"""Rows of a file of weights that are read between two steps of the bar."""
 TARGETS_AT_ONCE = 128
 """Whose margins on the fit rows are in memory together."""
 
 
-def load_datamodel(
-    config: Config, data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, FitOrigin]:
+def load_datamodel(run: Run, targets: NDArray[np.int64]) -> tuple[Datamodel, FitOrigin]:
     """(the datamodel of `targets` in mask coding, where it comes from)."""
+    config, data, say = run.config, run.data, run.say
     path = config.fit.file or data.weights_file
     if path is None:
         raise BadInputError('fit.mode is "load" but the source has no weights; name a file in fit.file.')
@@ -39,19 +39,26 @@ def load_datamodel(
         say(note)
     bias = np.zeros(data.n_targets) if scores.bias is None else scores.bias
     lam = np.full(data.n_targets, np.nan) if scores.lam is None else scores.lam
-    raw = np.asarray(scores.weight[:, targets]), bias[targets], lam[targets]
+    raw = _columns(scores.weight, targets, run.quiet), bias[targets], lam[targets]
     try:
-        if config.fit.calibrate:
-            return _calibrated(raw, data, targets, say)
-        return _decoded(raw, data, targets, say)
+        return (_calibrated if config.fit.calibrate else _decoded)(raw, run, targets)
     except ValueError as error:
         raise BadInputError(f"fit.file {path} does not fit this data: {error}") from error
 
 
-def _decoded(
-    raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, FitOrigin]:
+def _columns(weight: NDArray[Any], targets: NDArray[np.int64], quiet: bool) -> NDArray[Any]:
+    """weight[:, targets]; of a file that may be a memory map of gigabytes, in passes."""
+    found = np.empty((len(weight), len(targets)), weight.dtype)
+    with progress_bar(len(weight), "row", "fit: reading weights", quiet) as advance:
+        for start in range(0, len(weight), IMAGES_AT_ONCE):
+            found[start : start + IMAGES_AT_ONCE] = weight[start : start + IMAGES_AT_ONCE, targets]
+            advance(min(IMAGES_AT_ONCE, len(weight) - start))
+    return found
+
+
+def _decoded(raw: tuple[NDArray[Any], ...], run: Run, targets: NDArray[np.int64]) -> tuple[Datamodel, FitOrigin]:
     """Weights that predict margins. Their coding is detected on rows that are not tested."""
+    data, say = run.data, run.say
     with np.errstate(over="ignore"):  # Infinity is refused below.
         weight, bias, lam = raw[0].astype(np.float32), *raw[1:]
     some = slice(CODING_TARGETS)
@@ -76,13 +83,19 @@ def _decoded(
     return datamodel, origin
 
 
-def _calibrated(
-    raw: tuple[NDArray[Any], ...], data: Data, targets: NDArray[np.int64], say: Callable[[str], object]
-) -> tuple[Datamodel, FitOrigin]:
+def _calibrated(raw: tuple[NDArray[Any], ...], run: Run, targets: NDArray[np.int64]) -> tuple[Datamodel, FitOrigin]:
     """Scale and bias of each target by least squares on the fit rows."""
+    data, say = run.data, run.say
     weight, bias, lam = raw
     blocks = [slice(start, start + TARGETS_AT_ONCE) for start in range(0, len(targets), TARGETS_AT_ONCE)]
-    parts = [calibrate(weight[:, b], bias[b], data.fit_masks, data.fit_margins(targets[b])) for b in blocks]
+    with progress_bar(len(targets), "target", "fit: scale of scores", run.quiet) as advance:
+        parts = [
+            calibrate(
+                weight[:, b], bias[b], data.fit_masks, data.fit_margins(targets[b]),
+                threads=run.n_threads, progress=advance,
+            )
+            for b in blocks
+        ]  # fmt: skip
     found = Calibration.joined(parts)
     n_constant = int(found.constant.sum())
     if n_constant:

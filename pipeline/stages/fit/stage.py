@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from datamodels_inf.datamodel import Datamodel
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.progress import progress_bar
 from pipeline.score_files import score_content
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
@@ -25,7 +26,7 @@ from pipeline.summaries import FitOrigin, FitSummary, TargetQuality
 if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
 
-VERSION = 6
+VERSION = 7
 UNUSED_BY_LASSO = ("fit.calibrate",)
 UNUSED_BY_LOAD = tuple(
     f"fit.{name}" for name in ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
@@ -74,14 +75,15 @@ def run(run: Run) -> FitSummary:
         batches = LassoBatches(config, data, targets, run.unfinished, run.threads, run.quiet, run.say)
         prefixes = _lasso(batches)
     else:
-        datamodel, origin = load_datamodel(config, data, targets, run.say)
+        datamodel, origin = load_datamodel(run, targets)
         prefixes = iter([_Prefix(datamodel, np.full(len(targets), np.nan), origin)])
     files, gaps, origins, r2_of_prefixes = datamodel_files(out, len(data.blocks)), [], [], []
     for file, block, fitted in zip(files, data.blocks, prefixes, strict=True):
         datamodel, masks, margins = fitted.datamodel, data.block_masks(block), data.block_margins(block, targets)
         arrays = {"weight": datamodel.weight, "bias": datamodel.bias, "lam": datamodel.lam, "targets": targets}
         save_arrays(file, arrays)
-        quality = datamodel.quality(masks, margins)
+        with progress_bar(len(targets), "target", "fit: quality", run.quiet) as advance:
+            quality = datamodel.quality(masks, margins, threads=run.n_threads, progress=advance)
         gaps.append(fitted.gap)
         origins.append(fitted.origin)
         r2_of_prefixes.append(_median(quality.r2))

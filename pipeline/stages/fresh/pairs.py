@@ -76,7 +76,7 @@ def pair_effects(
     bounds = np.append(first, len(pairs))
     datamodel = fitted.datamodel.subset(fitted.places(targets))
     made = Estimates.empty(len(pairs))
-    for k, target in enumerate(prepare_targets(models.masks, models.margins[:, targets], datamodel)):
+    for k, target in enumerate(prepare_targets(models.masks, models.margins[:, targets], datamodel, threads=threads)):
         tests = np.arange(bounds[k], bounds[k + 1])
         sizes = pairs.sizes[tests]
         for size in np.unique(sizes).tolist():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.calibration import calibrate
 from datamodels_inf.internal.checks import Floats
+from datamodels_inf.internal.whole_sums import products
 from datamodels_inf.methods import PairTests
 from datamodels_inf.pair_answers import Testable
 from datamodels_inf.refereeing.claims import claims_on
@@ -89,7 +90,7 @@ class TargetParts:
         run, settings = self.run, self.run.config.referee
         targets = run.fitted.targets[places]
         numbers, rows, silent = [], [], np.zeros(len(self.methods), np.int64)
-        for k, blocks in enumerate(tested_targets(run.data, run.fitted, targets)):
+        for k, blocks in enumerate(tested_targets(run.data, run.fitted, targets, run.n_threads)):
             number = int(targets[k])
             asked = claims_on([one[:, k] for one in scores], k=settings.k, seed=settings.seed, target=number)
             silent += asked.silent
@@ -122,13 +123,13 @@ class TargetParts:
         better = run.data.rows.higher_is_better
         parts, correlation, constant = [], [], []
         for method, one in zip(self.methods, scores, strict=True):
-            fit = calibrate(one, np.zeros(len(targets)), masks, margins)
+            fit = calibrate(one, np.zeros(len(targets)), masks, margins, threads=run.n_threads)
             correlation.append((1.0 if better else -1.0) * np.sign(fit.scale) * np.sqrt(np.maximum(fit.r2_after, 0.0)))
             constant.append(fit.constant)
             scale, bias = fit.scale, fit.bias
             if method.source == OWN:
                 scale, bias = np.full(len(targets), method.sign), run.fitted.first.bias[places].astype(np.float64)
-            sums = np.asarray(tested @ np.ascontiguousarray(one[:, some]), np.float64)
+            sums = products(tested, one[:, some].astype(np.float64), run.n_threads)
             sums[:, fit.constant[some]] = 0.0  # Of fixed-size masks, their differences are rounding alone.
             parts.append(
                 predictions(sums, outcomes, scale[some], bias[some], self._counts, higher_is_better=better,

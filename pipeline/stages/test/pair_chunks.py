@@ -64,7 +64,7 @@ class PairChunks:
         targets, first = np.unique(self.pairs.target[start:stop], return_index=True)
         bounds = np.append(first, stop - start) + start
         weights = self.fitted.columns(targets)
-        for k, blocks in enumerate(tested_targets(self.data, self.fitted, targets)):
+        for k, blocks in enumerate(tested_targets(self.data, self.fitted, targets, self.threads)):
             tests = np.arange(bounds[k], bounds[k + 1])
             theta = weights[:, k].astype(np.float64)
             for name, values in self.answers.of_tests(self.pairs, tests, blocks, theta).items():

@@ -1,5 +1,7 @@
 """The download stage: images and labels must be those of the masks and margins."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from command_here import call, ok
@@ -7,7 +9,8 @@ from released_layout import FILES, released
 
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
-from pipeline.stages.download import agreed_labels, stale
+from pipeline.sources.cifar10_images import stored_images
+from pipeline.stages.download import agreed_labels, keep_images, stale
 from pipeline.store.cache import Result
 
 
@@ -85,3 +88,18 @@ def test_images_and_labels_of_a_source_must_agree(folder):
     assert agreed_labels(images, same).class_names == images.class_names
     with pytest.raises(BadInputError, match="other classes than its labels"):
         agreed_labels(images, other)
+
+
+def test_all_of_cifar10_is_linked_and_anything_else_is_written(folder):
+    """The store has the very file that would be written, and compressing 50,000 images again takes seconds."""
+    images = ImageSet.load(folder / "cifar" / "images.npz")
+    stored = stored_images(folder)
+    stored.parent.mkdir()
+    images.save(stored)
+    for found, links in ((stored, 2), (folder / "cifar" / "images.npz", 1), (images, 1)):
+        out = folder / f"out-{links}-{type(found).__name__}"
+        out.mkdir(exist_ok=True)
+        keep_images(images, found, SimpleNamespace(store=folder, out=out, quiet=True))
+        assert (out / "images.npz").read_bytes() == stored.read_bytes()
+        assert (out / "images.npz").stat().st_nlink == links
+        (out / "images.npz").unlink()
