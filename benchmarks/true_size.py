@@ -34,7 +34,7 @@ from urllib.request import urlopen
 
 import numpy as np
 from released_law import Law, Sizes
-from released_server import HEADER, KEYS, WEIGHTS
+from released_server import HEADER, KEYS, WEIGHTS, release
 from watched_run import Silence, Watched, watch
 
 ROOT = Path(__file__).parents[1]
@@ -133,7 +133,7 @@ class Job:
                 shutil.copy(self.images.with_suffix(".json"), home)
 
     def needed(self) -> dict[str, int]:
-        """Bytes that a run cannot do without: of held-out rows, with a LASSO of all; and all of the weights, or none."""
+        """Bytes that a run cannot do without: of held-out rows, with a LASSO of all rows; and the weights, or none."""
         contents = release(self.sizes)
         rows = self.sizes.models if self.lasso else self.sizes.held_out
         arrays = {key: rows * contents[key].rows.row_bytes for key in KEYS if key != WEIGHTS}
@@ -256,9 +256,8 @@ def show(run: dict[str, Any], title: str) -> None:
     """All figures of a run."""
     fetched, needed = sum(run["fetched"].values()), sum(run["needed"].values())
     print(f"\n{title}")
-    print(
-        f"  seconds                    {run['seconds']:8.1f}, {run['seconds'] - run['transfer']:.1f} beyond the transfer"
-    )
+    beyond = run["seconds"] - run["transfer"]
+    print(f"  seconds                    {run['seconds']:8.1f}, {beyond:.1f} beyond the transfer")
     print(f"    {', '.join(f'{name} {seconds:.1f}' for name, seconds in run['stages'].items())}")
     print(f"  memory of its own          {run['own_gb']:8.2f} GB; with mapped files {run['resident_gb']:.2f} GB")
     print(f"  bytes fetched / needed     {fetched:,} / {needed:,}, and {run['beside_rows']} for sizes and headers")

@@ -86,8 +86,12 @@ def watch(command: Sequence[str], folder: Path, environment: Mapping[str, str], 
         start_new_session=True,
     ) as process:  # fmt: skip
         os.close(its)
-        while _listen(ours, seen):
-            _weigh(process.pid, seen)
+        try:
+            while _listen(ours, seen):
+                _weigh(process.pid, seen)
+        except BaseException:  # A session of its own does not hear of Ctrl-C.
+            process.kill()
+            raise
         seen.code = process.wait()
     seen.seconds = time.monotonic() - seen.started
     os.close(ours)
