@@ -81,7 +81,7 @@ def make_files(folder: Path, targets: int, weights: int) -> None:
 def run_command(arguments: list[str]) -> tuple[float, float]:
     """(seconds, peak resident GB) of a process."""
     start = time.perf_counter()
-    program = "import sys; from pipeline.run import Pipeline; from pipeline.config import load_config; " + (
+    program = "import sys; from pipeline.run import Pipeline; from pipeline.config_files import load_config; " + (
         "from pathlib import Path; config, store, last = sys.argv[1:4]; "
         "Pipeline(load_config(config, ()), Path(store), Path(store), force=sys.argv[4:], say=print).run(last)"
     )

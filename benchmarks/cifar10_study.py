@@ -28,7 +28,8 @@ from datamodels_inf.row_planning import rows_by_method
 from datamodels_inf.training.patch_features import learn_patch_features
 from datamodels_inf.training.train import draw_masks, train_margins
 from pipeline.commands.train import UNLABELLED, train_from_settings
-from pipeline.config import Config, load_config
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.findings import Family, counts_by_correction
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline

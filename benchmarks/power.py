@@ -20,7 +20,8 @@ from pyarrow import parquet
 
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.config import Config, load_config
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.findings import counts_by_correction
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline

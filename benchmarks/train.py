@@ -38,7 +38,7 @@ from datamodels_inf.training import NETWORKS, train
 from datamodels_inf.training.patch_features import PatchRecipe
 from datamodels_inf.training.train import Recipe, draw_masks, train_margins
 from pipeline.commands.train import recipe_of
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.image_set import Labels
 from pipeline.training.inputs import Inputs
 from pipeline.training.workers import Batch, train_batches

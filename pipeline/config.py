@@ -1,21 +1,17 @@
-"""The configuration: TOML, checked against these models; unknown keys and impossible values are refused by name."""
+"""The models of a configuration: what settings there are and which values they may have (read by `config_files`)."""
 
 from __future__ import annotations
 
-import copy
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.errors import BadInputError
 from pipeline.referee_settings import Referee
-from pipeline.report_name import LONGEST_NAME, about_other_data, changes, joined, name_of_file, variation
+from pipeline.report_name import LONGEST_NAME
 from pipeline.section import Count, Fraction, Section
 from pipeline.sources import SOURCES
 from pipeline.text.nouns import worded
@@ -32,8 +28,6 @@ else:
     CorrectionName = Literal[tuple(CORRECTIONS)]
     DesignName = Literal[tuple(DESIGNS)]
     SourceName = Literal[tuple(SOURCES)]
-NO_CLASSES = "top"
-"""The design where there are no labels and none is chosen."""
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -298,166 +292,3 @@ class Config(Section):
                 f"verify.method '{held}' was not run, so it has no findings; add it to test.method ({run})"
             )
         return self
-
-
-def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
-    """A named configuration or a TOML file, with `section.key=value` overrides applied; `section.key=` unsets one.
-
-    The report of a configuration without a name for it is called by the file, and that of a variation also by what
-    the overrides change, unless they name it.
-    """
-    path = find_config(name_or_path)
-    try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:  # Numbers of thousands of digits are a ValueError, too.
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-        raise BadInputError(f"the configuration {path} is not valid TOML: {reason}.") from error
-    data = copy.deepcopy(written)
-    for override in overrides:
-        _apply(data, override)
-    chosen = _choose_design(data)
-    try:
-        config = Config.model_validate(data)
-    except ValidationError as error:
-        raise BadInputError(f"configuration {name_or_path}: {_sentence(error)}") from error
-    if chosen:
-        config.test.model_fields_set.discard("design")  # As of every default: nobody wrote it.
-    asked = {override.partition("=")[0].strip() for override in overrides}
-    return _with_named_report(config, path, written, asked)
-
-
-def _with_named_report(config: Config, path: Path, written: dict[str, Any], asked: Collection[str]) -> Config:
-    """The same, its report called by the file `path` and by what the settings `asked` for change in `written`."""
-    report: dict[str, str] = {}
-    if "name" not in config.report.model_fields_set:
-        report["name"] = name_of_file(path.stem)
-    changed = _changed(config, written, asked)
-    if changed and ("report.name" not in asked or "name" in report):
-        slug = variation(changed, config.model_dump(mode="json"))
-        report["name"] = joined(report.get("name", config.report.name), slug)
-    if about_other_data(changed) and "report.title" not in asked:
-        report["title"] = Report().title
-    return config.model_copy(update={"report": config.report.model_copy(update=report)}) if report else config
-
-
-def _changed(config: Config, written: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
-    """Settings that overrides changed in a way that makes another report; all they name, if they made it whole."""
-    after, written = config.model_dump(mode="json"), copy.deepcopy(written)
-    _choose_design(written)
-    try:
-        return changes(Config.model_validate(written).model_dump(mode="json"), after)
-    except ValidationError:
-        return {name: value for name, value in changes({}, after).items() if name in asked}
-
-
-BY_CLASS = ("design", "target_class", "repeats")
-"""Settings of `[test]` any of which says that a design was chosen."""
-
-
-def _choose_design(data: dict[str, Any]) -> bool:
-    """Where no design is chosen and there are no classes to draw by: the strongest images of every target.
-
-    It stands in the configuration from here on, and so in the keys of all stages. Whether it was so.
-    """
-    test, given = data.get("test", {}), data.get("source", {})
-    if not isinstance(test, dict) or any(name in test for name in BY_CLASS):
-        return False
-    try:
-        source = Source.model_validate(given)
-        labelled = SOURCES[source.kind].labelled(source)
-    except (ValidationError, BadInputError):
-        return False  # What is wrong with the source is said where it is read.
-    if not labelled:
-        data["test"] = {"design": NO_CLASSES, "targets": "all", **test}
-    return not labelled
-
-
-def find_config(name_or_path: str) -> Path:
-    """The file of a named configuration, or the TOML file that a path names."""
-    path = Path(name_or_path)
-    if path.suffix == ".toml" or "/" in name_or_path:
-        if not path.is_file():
-            raise BadInputError(f"--config {name_or_path}: there is no such file.")
-        return path
-    named = named_configs()
-    if name_or_path not in named:
-        known = ", ".join(sorted(named))
-        raise BadInputError(
-            f"--config {name_or_path}: no configuration of that name; there are {known}, or give a path."
-        )
-    return named[name_or_path]
-
-
-def named_configs() -> dict[str, Path]:
-    """Configurations that ship: inside the installed package, or `configs/` of the source tree."""
-    package = Path(__file__).parent
-    folder = package / "configs" if (package / "configs").is_dir() else package.parent / "configs"
-    return {path.stem: path for path in folder.glob("*.toml")}
-
-
-def to_toml(config: Config) -> str:
-    """The effective configuration, as TOML that reads back to the same; settings that are unset are left out."""
-    lines: list[str] = []
-    for section, values in config.model_dump(mode="json").items():
-        lines += [f"[{section}]", *(f"{k} = {literal(v)}" for k, v in values.items() if v is not None), ""]
-    return "\n".join(lines)
-
-
-def literal(value: Any) -> str:
-    """A setting as TOML writes it, also in a `section.key=value` override."""
-    import json
-
-    text = json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form,
-    return text.replace("\x7f", "\\u007f")  # but for this one character, which TOML does not allow.
-
-
-def _apply(data: dict[str, Any], override: str) -> None:
-    name, equals, text = override.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not (equals and dot and section and key):
-        raise BadInputError(f"--set {override}: give it as section.key=value.")
-    if len(override.splitlines()) > 1:  # TOML would read further settings there.
-        raise BadInputError(f"--set {name.strip()}: a value stands on one line; give one --set for each setting.")
-    table = data.setdefault(section, {})
-    if not isinstance(table, dict):
-        raise BadInputError(f"--set {override}: {section} is not a section.")
-    if text.strip():
-        try:
-            table[key] = _value(text.strip())
-        except (ValueError, RecursionError) as error:
-            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-            raise BadInputError(f"--set {name.strip()}: its value cannot be read ({reason}).") from error
-    else:
-        table.pop(key, None)
-
-
-def _value(text: str) -> Any:
-    """A TOML value; what is none is taken as a string."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _sentence(error: ValidationError) -> str:
-    """The first problem: the key's name, what is wrong, and what is allowed."""
-    problem = error.errors()[0]
-    key = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        return f"{key} is not a setting; {_allowed(problem['loc'])}."
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "value_error":
-        return f"{message}."
-    return f"{key} = {problem['input']!r}: {message[0].lower()}{message[1:]}."
-
-
-def _allowed(location: Sequence[int | str]) -> str:
-    model: type[BaseModel] = Config
-    for part in location[:-1]:
-        model = _section_type(model.model_fields, str(part))
-    return f"allowed are {', '.join(model.model_fields)}"
-
-
-def _section_type(fields: Mapping[str, Any], name: str) -> type[BaseModel]:
-    section: type[BaseModel] = fields[name].annotation
-    return section

@@ -23,6 +23,7 @@ from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.findings import MARGINAL, one_of
+from pipeline.influence_summaries import InfluenceSummary
 from pipeline.run import Pipeline
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.atlas.influence import read_counts
@@ -32,7 +33,7 @@ from pipeline.stages.inputs import Data, Fitted, tested_targets
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_influences
 from pipeline.store.cache import Result
-from pipeline.summaries import InfluenceSummary, read_summary
+from pipeline.summaries import read_summary
 from pipeline.text.given_names import one_line, outcome_name
 
 NEEDED = ("download", "fit", "evidence", "atlas", "influence")

@@ -10,7 +10,8 @@ from pathlib import Path
 from datamodels_inf.designs import DESIGNS
 from pipeline.commands.check import working_lines
 from pipeline.commands.survey import Looked, survey_lines
-from pipeline.config import Config, literal, load_config, named_configs
+from pipeline.config import Config
+from pipeline.config_files import literal, load_config, named_configs
 from pipeline.errors import BadInputError
 from pipeline.report_name import LONGEST
 from pipeline.sources.folder import layout_of, open_folder

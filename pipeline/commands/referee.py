@@ -8,7 +8,7 @@ from typing import Any
 
 from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.commands.aligned import aligned
-from pipeline.config import literal, load_config
+from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError
 from pipeline.refereed import Decided, RefereeSummary, direction, headline, leak_words, promise
 from pipeline.store.cache import Result

@@ -16,7 +16,8 @@ from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.row_blocks import LEAST
 from datamodels_inf.training.patch_features import PatchRecipe, learn_patch_features
 from datamodels_inf.training.train import Recipe
-from pipeline.config import Test, literal, load_config
+from pipeline.config import Test
+from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError
 from pipeline.images.choice import balanced, focused
 from pipeline.images.find import DEFAULT_MIRRORS, get_images

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from datamodels_inf.findings import decide
 from datamodels_inf.internal.checks import Floats
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.config import Config, to_toml
+from pipeline.config import Config
+from pipeline.config_files import to_toml
 from pipeline.images.image_set import Labels
+from pipeline.influence_summaries import InfluenceSummary, PriorSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.atlas.influence import read_counts
@@ -24,16 +26,7 @@ from pipeline.stages.inputs import tested_targets
 from pipeline.stages.prior.files import read_forecast, read_prior
 from pipeline.stages.test.premise import spoiled_influences, spoiled_tests
 from pipeline.store.cache import Result
-from pipeline.summaries import (
-    DownloadSummary,
-    FitSummary,
-    InfluenceSummary,
-    PriorSummary,
-    ReportSummary,
-    RobustnessSummary,
-    TestSummary,
-    read_summary,
-)
+from pipeline.summaries import DownloadSummary, FitSummary, ReportSummary, RobustnessSummary, TestSummary, read_summary
 from pipeline.text.given_names import outcome_name
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import numpy as np
 from pyarrow import parquet
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.image_set import ImageSet
 from pipeline.run import Pipeline
 

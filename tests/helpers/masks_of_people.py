@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 

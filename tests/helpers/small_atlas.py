@@ -4,7 +4,7 @@ import numpy as np
 from released_layout import released
 
 from datamodels_inf import influence
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages.atlas.tiles import Atlas
 

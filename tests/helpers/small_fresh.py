@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from command_here import ok
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 
 N_TRAIN, N_TARGETS, N_MODELS = 40, 20, 1100

@@ -3,7 +3,7 @@
 import numpy as np
 from released_layout import released
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 
 D, TARGETS, FIT_ROWS, ROWS = 24, 6, 250, 650

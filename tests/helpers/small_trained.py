@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from command_here import ok
 
 from datamodels_inf.counterfactual import Retrained
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages.base import Run
 from pipeline.stages.verify.claims import claims_of

@@ -1,16 +1,12 @@
-"""Configurations: named ones, overrides, and a sentence for everything that is wrong."""
+"""The models of a configuration: defaults, and a sentence for every setting that is wrong."""
 
-import re
-import tomllib
-
-import numpy as np
 import pytest
-from own_folders import write
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.config import Config, literal, load_config, named_configs, to_toml
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
 
@@ -21,40 +17,10 @@ def listed(table):
     return f"{', '.join(names)} or {last}"
 
 
-@pytest.mark.parametrize("name", sorted(named_configs()))
-def test_named_configs_are_valid_and_print_as_toml_that_reads_back(name, tmp_path):
-    config = load_config(name, [])
-    (tmp_path / "copy.toml").write_text(to_toml(config))
-    assert load_config(str(tmp_path / "copy.toml"), []) == config
-
-
-def test_any_text_reads_back_from_toml():
-    text = "".join(map(chr, range(0xD800))) + "\U0001f600"
-    assert tomllib.loads(f"x = {literal(text)}")["x"] == text
-
-
 def test_the_default_is_the_papers_design():
     test = load_config("digits", []).test
     assert (test.design, test.repeats, test.method, test.alpha, test.tau) == ("paper", 20, ["swap"], 0.2, 0.0)
     assert load_config("cifar10", []).source.held_out_rows == 10_000
-
-
-def test_overrides_are_toml_values_or_strings():
-    config = load_config(
-        "digits",
-        [
-            "test.alpha=0.05",
-            "test.target_class=8",
-            "test.method=[\"swap\", 'paired']",
-            "report.name=my-run",
-            "fit.targets=[1,2]",
-        ],
-    )
-    assert config.test.alpha == 0.05
-    assert config.test.target_class == "8"
-    assert config.test.method == ["swap", "paired"]
-    assert config.report.name == "my-run"
-    assert config.fit.targets == [1, 2]
 
 
 @pytest.mark.parametrize(("override", "parts"), [
@@ -126,28 +92,6 @@ def test_contrast_needs_tau_zero():
         load_config("digits", ["test.method=contrast", "test.tau=0.1"])
 
 
-def test_bad_files(tmp_path):
-    with pytest.raises(BadInputError, match="there are cifar10, cifar10-10pct"):
-        load_config("digit", [])
-    with pytest.raises(BadInputError, match="no such file"):
-        load_config(str(tmp_path / "none.toml"), [])
-    for text in ("[test\nalpha = ", "x = " + "[" * 9999, "x = " + "9" * 5000, "x = \x7f"):
-        (tmp_path / "bad.toml").write_text(text)
-        with pytest.raises(BadInputError, match="not valid TOML"):
-            load_config(str(tmp_path / "bad.toml"), [])
-
-
-@pytest.mark.parametrize(("value", "reason"), [
-    ("[" * 9999, "its value cannot be read (it is nested too deep)"),
-    ("9" * 5000, "its value cannot be read (Exceeds the limit"),
-    ("0.1\nseed = 3", "a value stands on one line; give one --set for each setting"),
-    ("0.1\r\n[source]", "a value stands on one line; give one --set for each setting"),
-])  # fmt: skip
-def test_values_that_cannot_be_read_are_refused(value, reason):
-    with pytest.raises(BadInputError, match=rf"^--set test\.alpha: {re.escape(reason)}"):
-        load_config("digits", [f"test.alpha={value}"])
-
-
 def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():
     """The split of the digits is written down; where none is, the rule divides the rows."""
     digits = load_config("digits", [])
@@ -156,35 +100,3 @@ def test_defaults_are_the_digits_config_without_its_split_and_its_atlas():
     assert Config().source.fit_rows is Config().source.held_out_rows is None
     assert digits.model_dump(exclude=others) == Config().model_dump(exclude=others)
     assert digits.atlas.wanted and not Config().atlas.wanted
-
-
-@pytest.fixture
-def unlabelled(tmp_path):
-    """Settings of a folder without classes."""
-    write(tmp_path / "own", np.zeros(60), masks=np.eye(60, 8, dtype=bool))
-    path = tmp_path / "own.toml"
-    path.write_text(f'[source]\nkind = "files"\nfolder = "{tmp_path / "own"}"\n')
-    return str(path)
-
-
-def test_without_labels_the_design_needs_none(unlabelled):
-    test = load_config(unlabelled, []).test
-    assert (test.design, test.targets) == ("top", "all")
-    assert load_config(unlabelled, ["test.targets=[0]", "test.k=2"]).test.targets == [0]
-    assert 'design = "top"' in to_toml(load_config(unlabelled, []))
-
-
-@pytest.mark.parametrize("chosen", ("test.design=paper", "test.target_class=dog", "test.repeats=3"))
-def test_a_design_that_is_chosen_stays(unlabelled, chosen):
-    assert load_config(unlabelled, [chosen]).test.design == "paper"
-
-
-def test_with_labels_the_design_is_the_papers(unlabelled, tmp_path):
-    assert load_config(unlabelled, [f"source.labels={tmp_path / 'labels.npz'}"]).test.design == "paper"
-    (tmp_path / "own" / "subsets.json").write_text('{"train_labels": [0], "target_labels": [0]}')
-    assert load_config(unlabelled, []).test.design == "paper"
-
-
-def test_what_is_wrong_with_a_folder_is_not_said_by_its_configuration(unlabelled, tmp_path):
-    (tmp_path / "own" / "subsets.json").write_text("[[1, 2]]")
-    assert load_config(unlabelled, []).test.design == "paper"

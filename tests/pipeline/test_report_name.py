@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.config import Config, load_config
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.report_name import LONGEST, LONGEST_NAME, name_of_file
 

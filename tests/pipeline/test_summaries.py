@@ -11,23 +11,25 @@ from datamodels_inf import check_exchangeable
 from datamodels_inf.replication import Replication
 from pipeline.errors import BadInputError
 from pipeline.fresh_summaries import FreshAgreementSummary, FreshSummary, HeldFamily
+from pipeline.influence_summaries import (
+    AtlasSummary,
+    EvidenceSummary,
+    InfluenceSummary,
+    PredictionSummary,
+    PriorSummary,
+)
 from pipeline.refereed import Decided, Figure, MethodFigures, RefereePageSummary, RefereeSummary
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.summaries import (
     AgreementSummary,
-    AtlasSummary,
     CalibrationSummary,
     CaseSummary,
     DesignSummary,
     DownloadSummary,
-    EvidenceSummary,
     FeaturesSummary,
     FitSummary,
-    InfluenceSummary,
     LookAlikesSummary,
-    PredictionSummary,
-    PriorSummary,
     ReportSummary,
     RobustnessSummary,
     TargetQuality,

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from datamodels_inf import adjust_pvalues
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.unseen_effects import advice, count_unseen, sees_effects
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 
 

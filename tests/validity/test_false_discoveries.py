@@ -13,7 +13,7 @@ from pyarrow import parquet
 from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from datamodels_inf.prior import Prior
 from datamodels_inf.shape import Shape
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.findings import Family
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline

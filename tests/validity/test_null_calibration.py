@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from datamodels_inf import adjust_pvalues
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 

@@ -17,7 +17,7 @@ from pipeline.options import config_options, with_options
 def check(config_name: str, overrides: tuple[str, ...], verbose: bool) -> None:
     """Say what a configuration would read and test, and whether it can, before anything runs. Writes nothing."""
     from pipeline.commands.check import check_lines
-    from pipeline.config import load_config
+    from pipeline.config_files import load_config
 
     for line in check_lines(load_config(config_name, overrides), shlex.join(config_words(config_name, overrides))):
         echo(line)

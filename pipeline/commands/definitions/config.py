@@ -17,7 +17,7 @@ def config() -> None:
 @with_options(config_options)
 def config_show(config_name: str, overrides: tuple[str, ...]) -> None:
     """Print the effective configuration as TOML."""
-    from pipeline.config import load_config, to_toml
+    from pipeline.config_files import load_config, to_toml
 
     echo(to_toml(load_config(config_name, overrides)).removesuffix("\n"))
 
@@ -25,7 +25,7 @@ def config_show(config_name: str, overrides: tuple[str, ...]) -> None:
 @config.command("list")
 def config_list() -> None:
     """Print the configurations that ship."""
-    from pipeline.config import named_configs
+    from pipeline.config_files import named_configs
 
     for name, path in sorted(named_configs().items()):
         echo(f"{name:<16} {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _estimated(config_name: str, overrides: tuple[str, ...], store: Path) -> Estimated:
     from pipeline.commands.estimated import Estimated
-    from pipeline.config import load_config
+    from pipeline.config_files import load_config
     from pipeline.run import Pipeline
 
     pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"), origin=Path(config_name).stem)

@@ -30,7 +30,7 @@ def pipeline_of(
     verbose: bool = False,
 ) -> Pipeline:
     """The stages of a configuration, as the options of a command that runs or lists them say."""
-    from pipeline.config import load_config
+    from pipeline.config_files import load_config
     from pipeline.run import Pipeline
 
     return Pipeline(
@@ -68,7 +68,7 @@ def tested_of(config_name: str, overrides: tuple[str, ...], store: Path) -> Test
     """The finished test stage of a configuration."""
     from datamodels_inf.multiplicity import CORRECTIONS
     from pipeline.commands.tested import Tested
-    from pipeline.config import load_config
+    from pipeline.config_files import load_config
     from pipeline.run import Pipeline
 
     config = load_config(config_name, overrides)

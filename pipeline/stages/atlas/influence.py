@@ -15,6 +15,7 @@ from datamodels_inf.multiplicity import CORRECTIONS, selected_confidence
 from datamodels_inf.prediction import Prediction
 from datamodels_inf.shape import Shape
 from pipeline.config import Config, Test
+from pipeline.influence_summaries import InfluenceSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.found import Found, evidence_in, scaled_pvalues
 from pipeline.stages.atlas.tile_files import Advance
@@ -30,7 +31,6 @@ from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Fitted
 from pipeline.store.cache import Result
 from pipeline.store.files import save_arrays
-from pipeline.summaries import InfluenceSummary
 
 VERSION = 4
 

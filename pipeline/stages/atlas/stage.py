@@ -14,12 +14,12 @@ from datamodels_inf.influence import MaskLaw
 from datamodels_inf.internal.checks import Ints
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.influence_summaries import AtlasSummary
 from pipeline.stages.atlas.tile_files import Advance, TileFiles
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
-from pipeline.summaries import AtlasSummary
 from pipeline.text.numbers import counted
 
 VERSION = 4

@@ -20,13 +20,14 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.prediction import ImageEvidence
 from datamodels_inf.prediction.learning import attainable_r2, r2_of_fit, rows_to_come
 from pipeline.config import Config
+from pipeline.influence_summaries import EvidenceSummary
 from pipeline.stages.atlas.tile_files import Advance, TileFiles
 from pipeline.stages.atlas.tiles import Tiled, tile_name
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.store.cache import Result
-from pipeline.summaries import EvidenceSummary, read_summary
+from pipeline.summaries import read_summary
 
 VERSION = 3
 

@@ -21,6 +21,7 @@ from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.prediction import Family, ImageEvidence, PairEvidence, Prediction, predict, without_prediction
 from datamodels_inf.prediction.family import UNKNOWN
 from pipeline.config import Config
+from pipeline.influence_summaries import PredictionSummary, PriorSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
@@ -29,7 +30,6 @@ from pipeline.stages.prior.evidence import Evidence
 from pipeline.stages.prior.files import write_prior
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise, testable_pairs, tests_made
-from pipeline.summaries import PredictionSummary, PriorSummary
 
 VERSION = 1
 NO_ROWS = "there are no rows that the datamodels were fitted on"

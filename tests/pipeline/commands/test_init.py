@@ -11,7 +11,7 @@ from own_folders import N_MODELS, N_TARGETS, N_TRAIN, law, write
 from real_command import table
 
 from pipeline.commands.init import init_lines, report_name
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 
 MASKS, OUTCOMES = law()

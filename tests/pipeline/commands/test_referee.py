@@ -8,7 +8,7 @@ from command_here import call, ok
 from small_refereed import settings, write_source
 
 from pipeline.commands.referee import asked_settings, decided_lines
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.refereed import Decided
 
 

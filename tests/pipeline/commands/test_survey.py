@@ -5,7 +5,7 @@ import pytest
 from own_folders import N_MODELS, law, write
 
 from pipeline.commands.survey import Looked, Scan, doubts, survey_lines
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
 

@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 
 def job_of(path):
-    from pipeline.config import load_config
+    from pipeline.config_files import load_config
 
     return TrainedSet.of(load_config("digits", ["source.kind=files", f"source.folder={path}"]), "x").job
 

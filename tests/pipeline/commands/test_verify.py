@@ -8,7 +8,7 @@ from command_here import call, ok
 from small_trained import make_set, make_verified, settings
 
 from pipeline.commands.verify import asked_settings, verify_lines
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.store.cache import Result
 from pipeline.summaries import VerifySummary

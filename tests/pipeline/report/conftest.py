@@ -4,7 +4,7 @@ import pytest
 from clustered_images import settings
 from report_content import Page, check_self_contained, make_content
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.report import write_report
 from pipeline.run import Pipeline
 

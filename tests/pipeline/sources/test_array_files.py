@@ -6,7 +6,7 @@ from command_here import ok
 from masks_of_people import IMAGES, ROWS, TARGETS, make, pairs_of, run
 from released_layout import FILES, released
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.sources.array_files import Files, open_array, open_files
 from pipeline.sources.opened import copy_rows

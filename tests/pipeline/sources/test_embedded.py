@@ -8,7 +8,7 @@ import pytest
 from command_here import ok
 from numbered_set import made_once, nowhere, settings, small
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, load_cifar10
 from pipeline.sources import embedded

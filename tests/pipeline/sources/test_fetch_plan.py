@@ -5,7 +5,7 @@ from command_here import ok
 from header_only import HeaderOnly
 from released_bucket import KEYS
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.sources.fetch_plan import Remotes, make_plan
 from pipeline.sources.madrylab import USD_PER_GB
 

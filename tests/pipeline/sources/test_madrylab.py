@@ -9,7 +9,7 @@ from real_command import states, table
 from released_bucket import KEYS
 
 from datamodels_inf.row_blocks import block_ends, first_rows
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.sources.madrylab import SOURCE
 
 

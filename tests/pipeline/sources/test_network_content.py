@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.sources.network_content import content, weights_needed
 

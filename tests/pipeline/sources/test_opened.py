@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from own_folders import law
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.sources.mask_rows import NumberRows
 from pipeline.sources.opened import Opened, copy_rows, divided_rows, finished_rows

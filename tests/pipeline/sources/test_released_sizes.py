@@ -7,7 +7,7 @@ import pytest
 from command_here import call
 from header_only import HeaderOnly
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.remote.s3 import NO_CREDENTIALS
 from pipeline.sources.fetch_plan import Remotes, make_plan
 from pipeline.sources.madrylab import USD_PER_GB

@@ -8,7 +8,7 @@ from real_command import table
 from released_bucket import KEYS
 from servers import http_server
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 import pipeline.run
-from pipeline.config import Config, load_config
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES, base
 from pipeline.stages.base import PICTURES, all_but

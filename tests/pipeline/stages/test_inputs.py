@@ -7,7 +7,7 @@ import pytest
 from released_layout import released
 
 from datamodels_inf.datamodel import Datamodel
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 from pipeline.stages import inputs

@@ -12,7 +12,7 @@ from clustered_images import N_FIT, N_TEST, N_TRAIN, TARGETS, write_clusters
 from command_here import ok
 from pyarrow import parquet
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
 from pipeline.store.cache import _manifest_checksum

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.config import load_config, to_toml
+from pipeline.config_files import load_config, to_toml
 from pipeline.errors import BadInputError
 from pipeline.training.settings import Train
 

@@ -11,7 +11,7 @@ from small_cifar10 import refusal
 from small_features import FEATURES
 
 from datamodels_inf.training.patch_features import PatchRecipe
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.images.image_set import as_float, load_digits
 from pipeline.store.files import file_digest
 from pipeline.training.trained_set import TrainedSet

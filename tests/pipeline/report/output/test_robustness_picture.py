@@ -3,7 +3,7 @@
 from clustered_images import settings
 from PIL import Image
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 
 

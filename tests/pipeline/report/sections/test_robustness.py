@@ -7,7 +7,7 @@ from clustered_images import rows_of, run, settings
 from PIL import Image
 from report_content import Page
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.text.numbers import pvalue
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from own_folders import FIXED, N_MODELS, N_TARGETS, N_TRAIN, RAGGED, forms, law, lists_of, rectangle, write
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline

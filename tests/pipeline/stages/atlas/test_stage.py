@@ -16,7 +16,7 @@ from datamodels_inf import PackedMasks, influence
 from datamodels_inf.pooled import pooled_target
 from datamodels_inf.row_blocks import block_ends
 from pipeline.commands.estimated import Estimated
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 from pipeline.stages.atlas.tiles import Atlas

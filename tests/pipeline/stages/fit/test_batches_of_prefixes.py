@@ -10,7 +10,7 @@ from stopped_fit import fit_stopped_when
 from datamodels_inf.lasso.prefixes import fit_lasso_prefixes
 from datamodels_inf.lasso.solver import BATCH, Lasso
 from datamodels_inf.row_blocks import block_ends
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.stages import STAGES
 from pipeline.stages.inputs import datamodel_files

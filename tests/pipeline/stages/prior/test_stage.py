@@ -25,7 +25,7 @@ from datamodels_inf.masks import PackedMasks
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.prediction import Family, ImageEvidence, PairEvidence, predict
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES
 from pipeline.stages.inputs import Data, Fitted

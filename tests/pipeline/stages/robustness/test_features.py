@@ -5,7 +5,7 @@ import pytest
 from clustered_images import CLUSTER, N_TRAIN, TARGETS, run
 from own_folders import law, write
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clustered_images import CLUSTER, LABELS, N_TRAIN, run, settings, write_clusters
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.run import Pipeline

@@ -3,7 +3,7 @@
 import pytest
 from released_layout import released
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 
 

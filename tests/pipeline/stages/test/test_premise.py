@@ -8,7 +8,7 @@ from released_layout import FILES, harm_masks, released
 
 from datamodels_inf import check_exchangeable
 from pipeline.commands import findings
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 from pipeline.stages.test.premise import spoiled_influences

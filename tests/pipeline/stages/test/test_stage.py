@@ -7,7 +7,7 @@ from tested_pairs import FOUR, METHODS, by_library, datamodel, held_out, rows_of
 
 from datamodels_inf import SquaredResidual, contrast
 from datamodels_inf.contrast import effect_interval
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 
 

@@ -7,7 +7,7 @@ import pytest
 from small_trained import make_claim
 
 from datamodels_inf.counterfactual import Retrained
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.stages.verify.couples import Couples, Step, sides_of
 from pipeline.training.trained_set import TrainedSet

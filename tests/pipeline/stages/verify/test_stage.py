@@ -9,7 +9,7 @@ import pytest
 from real_command import COMMAND
 from small_trained import settings, verify
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES
