@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, check_choice
+from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.masks import PackedMasks, check_indices
 
 Coding: TypeAlias = Literal["mask", "signed"]
 Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
 
+COLUMNS_AT_ONCE = 16
+"""Whose margins and predictions a thread ranks."""
 BLOCK_BYTES = 128 * 2**20
 """Targets are taken in blocks whose float64 weights, predictions and ranks need about this much memory."""
 
@@ -146,7 +149,7 @@ class Datamodel:
             y, predicted = _float64("margins", margins[:, targets]), self._predict(packed, targets, threads, tell)
             quality.mse[targets] = np.mean((y - predicted) ** 2, axis=0)
             quality.constant_mse[targets] = _variance(y)
-            quality.spearman[targets] = spearman(y, predicted)
+            quality.spearman[targets] = _spearman_in_threads(y, predicted, threads)
             if progress is not None:
                 progress(0.5 * count)
         quality.r2[:] = 1 - _ratio(quality.mse, quality.constant_mse)
@@ -220,6 +223,19 @@ def spearman(y: Floats, predicted: Floats) -> Floats:
     # Ranks are multiples of ½ and so is their mean: a constant column has a sum of squares of exactly 0.
     a, b = (rankdata(column, axis=0) - (len(column) + 1) / 2 for column in (y, predicted))
     return _ratio((a * b).sum(axis=0), np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0)))
+
+
+def _spearman_in_threads(y: Floats, predicted: Floats, threads: int) -> Floats:
+    """Of many columns: to rank them takes as long as to predict them."""
+    from scipy.stats import rankdata  # noqa: F401 — here, for threads that all import it wait for each other
+
+    found = np.empty(y.shape[1])
+
+    def rank(some: slice) -> None:
+        found[some] = spearman(y[:, some], predicted[:, some])
+
+    in_threads(rank, even_slices(y.shape[1], COLUMNS_AT_ONCE, threads), threads)
+    return found
 
 
 def _variance(y: Floats) -> Floats:

@@ -189,6 +189,15 @@ class PackedMasks:
             common[rows] = count_ones(shared)
         return common
 
+    def common_with(self, sets: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(n_models, len(sets)): how many images of each of `sets` (k, n_train) a model was trained on."""
+        packed = np.packbits(sets, axis=1)
+        counts = np.empty((self.n_models, len(packed)), dtype=np.int64)
+        for rows in _slices(self.n_models, self._tile_bytes // self._bits.shape[1]):
+            for k, members in enumerate(packed):
+                counts[rows, k] = count_ones(self._bits[rows] & members)
+        return counts
+
     def _tiles(self, dtype: np.dtype[Any], max_rows: int | None = None) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
         """(rows, columns, M[rows, columns]) over all of M; the next tile overwrites the one before."""
         # A cell is a byte as it comes out of np.unpackbits, and an item of `dtype` after it.

@@ -29,6 +29,8 @@ LEAST_INSIDE = 5
 """Masks that hold, or leave out, fewer images of a class than this make correlations that are no sums of many."""
 MOST_CLASSES = 1000
 STRATA = 10
+BITWISE = 64
+"""Classes up to which their images are counted on bits, one class after the other; more by a product of matrices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Rows:
         classes, sizes = _numbered(labels)
         if len(sizes) == 1:
             return cls(classes, sizes, masks.row_sums()[:, None])
+        if len(sizes) <= BITWISE:
+            return cls(classes, sizes, masks.common_with(classes == np.arange(len(sizes))[:, None]))
         members = (classes[:, None] == np.arange(len(sizes))).astype(np.float32)  # Sums up to 2²⁴ are exact.
         return cls(classes, sizes, (masks @ members).astype(np.int64))
 

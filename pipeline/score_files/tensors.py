@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,32 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from torch import Tensor
 
+MAPPED_BYTES = 64 * 2**20
+
 
 def load(path: Path) -> Any:
     """What a .pt file holds; nothing is unpickled but tensors, and what torch says of that is said in a few words.
 
-    Of a path, torch would look at the name.
+    A large one is mapped, not read: of gigabytes of weights a few columns are needed.
     """
     import torch
 
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # About how it was saved, for whoever saved it.
+            if _can_be_mapped(path):
+                return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
             return torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ValueError("it holds other things than tensors, or is damaged; nothing else is unpickled") from error
+
+
+def _can_be_mapped(path: Path) -> bool:
+    """Whether it is large, an archive whose parts lie there as they are, and of a name that torch does not look at."""
+    if path.stat().st_size < MAPPED_BYTES or path.suffix == ".safetensors" or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
 
 
 def as_array(tensor: Tensor) -> NDArray[Any]:

@@ -97,6 +97,14 @@ def test_sums(dense: Bools, tile_bytes: int) -> None:
         np.testing.assert_array_equal(sums, expected)
 
 
+def test_images_in_common_with_sets() -> None:
+    rng = np.random.default_rng(6)
+    dense, sets = rng.random((70, 13)) < 0.5, rng.random((4, 13)) < 0.4
+    for tile_bytes in (8, 2**20):
+        counts = PackedMasks.from_bool(dense, tile_bytes=tile_bytes).common_with(sets)
+        np.testing.assert_array_equal(counts, dense.astype(int) @ sets.T.astype(int))
+
+
 def test_column_sums_do_not_wrap_at_256() -> None:
     packed = PackedMasks.from_bool(np.ones((1000, 3), dtype=bool))
     np.testing.assert_array_equal(packed.column_sums(), [1000, 1000, 1000])

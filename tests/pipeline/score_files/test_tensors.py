@@ -1,11 +1,14 @@
 """Tensors that are no larger than their files."""
 
+import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from pipeline.score_files import tensors
 from pipeline.score_files.tensors import as_array, check_tensor, load
 
 
@@ -38,3 +41,21 @@ def test_a_part_of_a_tensor_and_its_transpose_are_read():
 def test_others_are_refused_before_they_are_copied(tensor, sentence):
     with pytest.raises(ValueError, match=sentence):
         check_tensor(tensor)
+
+
+def test_a_large_file_is_mapped_and_says_the_same(tmp_path, monkeypatch):
+    """One whose parts are compressed is not: its bytes are no numbers."""
+    weight = torch.arange(3000.0).reshape(1000, 3)
+    plain, packed, named = (tmp_path / name for name in ("w.pt", "packed.pt", "w.safetensors"))
+    torch.save({"weight": weight}, plain)
+    named.write_bytes(plain.read_bytes())
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    for least, mapped in ((1, [plain]), (2**30, [])):
+        monkeypatch.setattr(tensors, "MAPPED_BYTES", least)
+        found = {path: load(path)["weight"] for path in (plain, packed, named)}
+        maps = Path("/proc/self/maps").read_text() if sys.platform == "linux" else ""
+        assert [path for path in found if str(path) in maps] == mapped
+        for tensor in found.values():
+            np.testing.assert_array_equal(as_array(tensor), weight.numpy())
