@@ -23,6 +23,7 @@ from datamodels_inf.pair_answers import Testable
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
+from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
@@ -98,7 +99,11 @@ def run(run: Run) -> RobustnessSummary:
         cases = _of_table(config, run.inputs["test"].folder / "tests.parquet", prior, method)
     features = run.inputs["features"].folder if "features" in run.inputs else None
     metric = metric_of(config.robustness, data, fitted, features)
-    reruns = [draw_reruns(case, config.robustness, data, fitted, metric) for case in cases]
+    with progress_bar(len(cases), "case", "look-alikes", run.quiet) as advance:
+        reruns = []
+        for case in cases:
+            reruns.append(draw_reruns(case, config.robustness, data, fitted, metric))
+            advance(1)
     figures = _tested(reruns, method, lambda pairs: test(confirmation, pairs, "rerun"))
     _write(run.out / "reruns.parquet", reruns, figures)
     return RobustnessSummary(

@@ -22,6 +22,9 @@ from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 
 __all__ = ["EFFECTS", "NOTES", "UNSEEN", "PairChunks"]
 
+PAIRS_AT_ONCE = 50_000
+"""Of one target, between two steps of the bar."""
+
 
 @dataclass(frozen=True)
 class PairChunks:
@@ -65,11 +68,12 @@ class PairChunks:
         bounds = np.append(first, stop - start) + start
         weights = self.fitted.columns(targets)
         for k, blocks in enumerate(tested_targets(self.data, self.fitted, targets, self.threads)):
-            tests = np.arange(bounds[k], bounds[k + 1])
             theta = weights[:, k].astype(np.float64)
-            for name, values in self.answers.of_tests(self.pairs, tests, blocks, theta).items():
-                columns[name][tests - start] = values
-            advance(len(tests))
+            for first_test in range(bounds[k], bounds[k + 1], PAIRS_AT_ONCE):
+                tests = np.arange(first_test, min(first_test + PAIRS_AT_ONCE, bounds[k + 1]))
+                for name, values in self.answers.of_tests(self.pairs, tests, blocks, theta).items():
+                    columns[name][tests - start] = values
+                advance(len(tests))
         return columns
 
     @cached_property

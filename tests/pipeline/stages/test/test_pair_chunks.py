@@ -81,7 +81,8 @@ def test_neither_chunks_nor_threads_change_a_byte_or_the_key(pipeline, tmp_path,
     settings = (*PAIRS, f"source.folder={tmp_path / 'coarse'}", f"fit.file={tmp_path / 'coarse.npz'}")
     expected = table_bytes(pipeline(*settings, threads=1).run("test"))
     key = pipeline(*settings).run("test").manifest["key"]
-    for chunk, threads in ((1, 2), (4, 1), (5, 2), (11, 2), (12, 1)):
+    for chunk, threads, at_once in ((1, 2, 50), (4, 1, 2), (5, 2, 1), (11, 2, 3), (12, 1, 50)):
+        monkeypatch.setattr("pipeline.stages.test.pair_chunks.PAIRS_AT_ONCE", at_once)
         shutil.rmtree(tmp_path / "store" / "test")
         result = pipeline(*settings, f"test.chunk_pairs={chunk}", threads=threads).run("test")
         assert table_bytes(result) == expected, (chunk, threads)
