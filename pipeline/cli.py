@@ -10,6 +10,7 @@ import click
 from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, leave_quietly, named
 from pipeline.commands.definitions import COMMANDS
 from pipeline.errors import BadInputError, StoppedEarly
+from pipeline.progress import working
 
 
 @click.group(
@@ -42,7 +43,8 @@ def main() -> None:
 def _run() -> None:
     """The command, and a sentence with an exit code for what it raises."""
     try:
-        sys.exit(cli.main(prog_name="datamodels-inf", standalone_mode=False))
+        with working(_command(), quiet="--quiet" in sys.argv):  # Whatever takes long, it is not silent.
+            sys.exit(cli.main(prog_name="datamodels-inf", standalone_mode=False))
     except ClosedPipeError:
         raise
     except click.exceptions.NoArgsIsHelpError as help_page:
@@ -61,6 +63,11 @@ def _run() -> None:
         if "--verbose" in sys.argv:
             traceback.print_exc()
         _stop(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", 1)
+
+
+def _command() -> str:
+    """What the user asked for, as far as it can be seen before anything is imported."""
+    return next((word for word in sys.argv[1:] if word in COMMANDS), "datamodels-inf")
 
 
 def _stop(sentence: str, code: int) -> None:

@@ -109,8 +109,10 @@ _of_this_worker: list[tuple[Inputs, Recipe]] = []
 
 def _start_worker(inputs: Inputs, recipe: Recipe) -> None:
     import torch
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
+    threadpool_limits(1)  # For good: as many processes as cores are at work.
     _of_this_worker.append((inputs, recipe))
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
