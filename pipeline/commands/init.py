@@ -185,7 +185,7 @@ def _source(proposal: Proposal) -> Iterator[str]:
     yield _line(f"folder = {literal(str(proposal.folder))}", "docs/own-data.md says what may lie in it")
     if proposal.percent != PERCENTS[0]:
         yield _line(f"percent = {proposal.percent}", "of MadryLab's sets, the one that lies there")
-    yield _line(f"fit_rows = {looked.n_fit}", f"of {n_models}, by the rule of docs/rows.md: {rule}")
+    yield _line(f"fit_rows = {looked.n_fit}", f"of {n_models:,}, by the rule of docs/rows.md: {rule}")
     yield _line(f"held_out_rows = {looked.n_held_out}", "the others test; without these two lines the rule decides")
     if proposal.group:
         yield _line("group_by_mask = true", "masks stand in several rows: their outcomes are averaged, and count once")

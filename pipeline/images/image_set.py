@@ -139,7 +139,7 @@ def load_digits(n_train: int, n_targets: int) -> ImageSet:
     most = DIGIT_CLASSES * int(np.bincount(labels).min())
     if n_train + n_targets > most:
         raise BadInputError(
-            f"--train {n_train} and --targets {n_targets} are {n_train + n_targets} digits, "
+            f"--train {n_train} and --targets {n_targets} are {n_train + n_targets:,} digits, "
             f"but at most {most} can be had with equal classes; lower one of them."
         )
     images = np.rint(digits.images * (255 / 16)).astype(np.uint8)
@@ -199,7 +199,7 @@ def _check_images(name: str, images: object) -> None:
 
 def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> None:
     if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_images,):
-        raise ValueError(f"`{name}` must be {n_images} labels of int64, one an image")
+        raise ValueError(f"`{name}` must be {n_images:,} labels of int64, one an image")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
 
@@ -225,7 +225,7 @@ def _names(stored: object) -> tuple[str, ...]:
 def _check_digit_count(option: str, count: int) -> None:
     if count < DIGIT_CLASSES or count % DIGIT_CLASSES:
         raise BadInputError(
-            f"{option} {count} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
+            f"{option} {count:,} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
         )
 
 
@@ -246,7 +246,7 @@ def _first(batches: Sequence[Batch], count: int | None, option: str, path: Path)
     available = sum(len(batch.labels) for batch in batches)
     left = available if count is None else count
     if not 1 <= left <= available:
-        raise BadInputError(f"{option} {count} must lie between 1 and {available}, the images that {path} holds.")
+        raise BadInputError(f"{option} {count:,} must lie between 1 and {available}, the images that {path} holds.")
     parts = []
     for batch in batches:
         parts.append(Batch(batch.images[:left], batch.labels[:left]))
