@@ -225,7 +225,7 @@ def _names(stored: object) -> tuple[str, ...]:
 def _check_digit_count(option: str, count: int) -> None:
     if count < DIGIT_CLASSES or count % DIGIT_CLASSES:
         raise BadInputError(
-            f"{option} {count:,} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
+            f"{option} {count!r} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
         )
 
 
@@ -246,7 +246,7 @@ def _first(batches: Sequence[Batch], count: int | None, option: str, path: Path)
     available = sum(len(batch.labels) for batch in batches)
     left = available if count is None else count
     if not 1 <= left <= available:
-        raise BadInputError(f"{option} {count:,} must lie between 1 and {available}, the images that {path} holds.")
+        raise BadInputError(f"{option} {count!r} must lie between 1 and {available:,}, the images that {path} holds.")
     parts = []
     for batch in batches:
         parts.append(Batch(batch.images[:left], batch.labels[:left]))

@@ -53,7 +53,7 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     expected = header.offset + header.n_rows * header.row_bytes
     if identity.size != expected:
         raise RemoteError(
-            f"{remote.name} is truncated or damaged: {identity.size:,} bytes where its header promises {expected}; "
+            f"{remote.name} is truncated or damaged: {identity.size:,} bytes where its header promises {expected:,}; "
             "nothing can be done about it here."
         )
     return header
