@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,10 +41,14 @@ class Labels:
 
     @classmethod
     def load(cls, path: Path) -> Labels:
-        """Read an .npz of train_labels, target_labels and class_names; an image set has them too."""
+        """Read an .npz of train_labels, target_labels and class_names; an image set has them too.
+
+        What subsets.json may not say of classes, it may not say either: half a class, no name, one name for two.
+        """
         with readable(path, "set of labels"):
             train, target, names = read_arrays(path, LABEL_ARRAYS)
-            return cls(train.astype(np.int64), target.astype(np.int64), _names(names))
+            classes = _different(_names(names))
+            return cls(_whole("train_labels", train), _whole("target_labels", target), classes)
         raise AssertionError("unreachable")
 
 
@@ -214,6 +219,20 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
         if missing:
             raise ValueError(f"`{missing[0]}` is missing")
         return [stored[name] for name in names]
+
+
+def _whole(name: str, stored: NDArray[Any]) -> NDArray[np.int64]:
+    if stored.dtype.kind not in "iu" or not stored.size:
+        raise ValueError(f"`{name}` must be whole numbers, and not {stored.dtype} of shape {stored.shape}")
+    return stored.astype(np.int64)
+
+
+def _different(names: tuple[str, ...]) -> tuple[str, ...]:
+    if "" in names:
+        raise ValueError("`class_names` has a name without letters")
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise ValueError(f'`class_names` has "{twice}" twice; classes need different names')
+    return names
 
 
 def _names(stored: object) -> tuple[str, ...]:
