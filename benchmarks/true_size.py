@@ -294,7 +294,7 @@ def main() -> None:
     parser.add_argument("--images", type=Path, help="cifar10.npz; made images otherwise")
     parser.add_argument("--lasso", action="store_true", help="fit 8 targets here")
     parser.add_argument("--atlas", action="store_true", help="with an atlas of 16 targets")
-    parser.add_argument("--beside", action="store_true", help="again, beside two busy processes")
+    parser.add_argument("--beside", action="store_true", help="again on a terminal, beside two busy processes")
     parser.add_argument("--only", choices=("terminal", "pipe"), help="one of the two runs")
     parser.add_argument("--folder", type=Path, help="where stores are made and removed (5 GB; --lasso 9 GB)")
     parser.add_argument("--json", type=Path, help="write the figures there")
@@ -322,7 +322,7 @@ def measure(job: Job, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The runs by name, each shown as it ends."""
     runs: dict[str, dict[str, Any]] = {}
     for name in ("terminal", "pipe"):
-        if options.only in (None, name):
+        if options.only in (None, name) or (options.beside and name == "terminal"):
             runs[name] = job.run(terminal=name == "terminal")
             show(runs[name], "on a pseudo-terminal" if name == "terminal" else "without a terminal")
     if options.beside:

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,26 +53,28 @@ class Watched:
     def silences(self) -> list[Silence]:
         """Between two outputs, and before the first and after the last; the longest first."""
         found, before, line = [], 0.0, ""
-        for now, text in [*self.said, (self.seconds, "")]:
+        for now, shown in [*self._shown(), (self.seconds, "")]:
             found.append(Silence(now - before, line))
-            before, line = now, _last_line(line, text)
+            before, line = now, shown
         return sorted(found, key=lambda silence: -silence.seconds)
 
     def stands(self) -> list[Silence]:
         """As `silences`, but a bar that is drawn again with nothing new but its clock says nothing; longest first."""
-        found, since, shown, line = [], 0.0, "", ""
-        for now, text in [*self.said, (self.seconds, "end")]:
-            line = _last_line(line, text)
-            if (new := CLOCKS.sub("", line)) != shown:
-                found.append(Silence(now - since, shown))
-                since, shown = now, new
+        found, since, before = [], 0.0, ""
+        for now, shown in [*self._shown(), (self.seconds, "end")]:
+            if (new := CLOCKS.sub("", shown)) != before:
+                found.append(Silence(now - since, before))
+                since, before = now, new
         return sorted(found, key=lambda silence: -silence.seconds)
 
-
-def _last_line(before: str, text: str) -> str:
-    """What stands in the last line that holds anything, after more `text`."""
-    lines = [line.strip() for line in re.split(r"[\r\n]", ESCAPES.sub("", text))]
-    return next((line for line in reversed(lines) if line), before)
+    def _shown(self) -> Iterator[tuple[float, str]]:
+        """What stands in the last line that holds anything, after each output; a line may come in several."""
+        unfinished = shown = ""
+        for now, text in self.said:
+            *_, unfinished = lines = re.split(r"[\r\n]", unfinished + text)
+            words = [ESCAPES.sub("", line).strip() for line in lines]
+            shown = next((line for line in reversed(words) if line), shown)
+            yield now, shown
 
 
 def watch(command: Sequence[str], folder: Path, environment: Mapping[str, str], *, terminal: bool) -> Watched:

@@ -125,7 +125,9 @@ def check_exchangeable(
     if packed.n_models == 0:
         raise ValueError("`masks` must be a non-empty (n, d) array, but it has no rows.")
     if fit is not None and fit.n_train != packed.n_train:
-        raise ValueError(f"`fit_masks` must have {packed.n_train} columns as `masks` has, but it has {fit.n_train}.")
+        raise ValueError(
+            f"`fit_masks` must have {packed.n_train:,} columns as `masks` has, but it has {fit.n_train:,}."
+        )
     classes = None if labels is None else _classes(labels, packed.n_train)
     level = alpha / (7 + (classes is not None) + 3 * (fit is not None))
     rows = Rows.of(packed, np.zeros(packed.n_train, np.int64))
@@ -163,11 +165,11 @@ def _class_check(rows: Rows, level: float) -> Check:
     sums = rows.sums[:, worst]
     size = int(rows.class_sizes[worst])
     if (rows.sums == rows.sums[0]).all():
-        found = f"every mask holds the same number of images of each class (of class {worst}: {sums[0]} of {size})"
+        found = f"every mask holds the same number of images of each class (of class {worst}: {sums[0]:,} of {size:,})"
     else:
         found = (
             f"the number of images of a class in a mask does not vary as in exchangeable masks (of class {worst}: "
-            f"{sums.mean():.4g} ± {sums.std():.3g} of {size}, {_p(p)})"
+            f"{sums.mean():.4g} ± {sums.std():.3g} of {size:,}, {_p(p)})"
         )
     words = f"a variance of class sums that is off by {100.0 * mask_laws.noticed_variance(rows, level):.2g} %"
     if rows.n < mask_laws.FEWEST_ROWS:
@@ -185,7 +187,7 @@ def _column_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
     )
     if mask_laws.is_outlier(columns, rows, worst, level):
         expected = f"where {share:.3f} of them are expected ({_p(p)})"
-        found = f"column {worst} is in {columns[worst]} of {rows.n} masks {expected}"
+        found = f"column {worst} is in {columns[worst]:,} of {rows.n:,} masks {expected}"
     words = f"one image whose share of masks is off by {mask_laws.noticed_rate(rows, level):.2g}"
     return _check("Images", p, level, found, words, rows)
 
@@ -200,8 +202,8 @@ def _pair_check(masks: PackedMasks, rows: Rows, level: float) -> Check:
     )
     if 2.0 * law.pvalue > level:
         found = (
-            f"columns {law.pair[0]} and {law.pair[1]} are both in or both out in {law.together} of {law.n_rows} masks "
-            f"where {law.expected:.0f} are expected ({_p(p)})"
+            f"columns {law.pair[0]} and {law.pair[1]} are both in or both out in {law.together:,} of {law.n_rows:,} "
+            f"masks where {law.expected:.0f} are expected ({_p(p)})"
         )
     noticed = mask_laws.noticed_pairs(rows.d, law, level)
     words = f"{noticed:,} of the {rows.d * (rows.d - 1) // 2:,} pairs of images always going together"
@@ -218,7 +220,7 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
     n_repeated = n - len(np.unique(own))
     n_couples = int(np.isin(own, others).sum()) // 2
     p = row_laws.repeat_pvalue(n_repeated, n * (n - 1) / 2, equal)
-    found = f"{n_repeated} of {n} masks repeat an earlier one ({_p(p)})"
+    found = f"{n_repeated:,} of {n:,} masks repeat an earlier one ({_p(p)})"
     checks = [_check("Repeated masks", p, level, found, "one repeated mask")]
     if fit is not None:
         known = row_hashes(fit)
@@ -228,10 +230,10 @@ def _repeat_checks(masks: PackedMasks, fit: PackedMasks | None, rows: Rows, leve
         ):
             count = int(np.isin(hashes, known).sum())
             p = row_laws.repeat_pvalue(count, n * fit.n_models, chance)
-            found = f"{count} of {n} tested masks are {what}, so that θ̂ has seen them ({_p(p)})"
+            found = f"{count:,} of {n:,} tested masks are {what}, so that θ̂ has seen them ({_p(p)})"
             checks.append(_check(name, p, level, found, notices))
     p = row_laws.repeat_pvalue(n_couples, n * (n - 1) / 2, complement)
-    found = f"of {n_couples} of {n} masks the complement stands there too ({_p(p)}): such rows are not independent"
+    found = f"of {n_couples:,} of {n:,} masks the complement stands there too ({_p(p)}): such rows are not independent"
     return [*checks, _check("Complements", p, level, found, "one mask with its complement")]
 
 
@@ -262,7 +264,7 @@ def _extreme_check(rows: Rows, level: float) -> Check:
     p = row_laws.extreme_pvalue(rows, extreme.size)
     kinds = "hold no image" if (rows.sizes[extreme] == 0).all() else "hold no image, or all of them"
     named = f"tested rows {some_of(extreme)}, from 0"
-    found = f"{extreme.size} of {rows.n} masks {kinds} ({named}), as of models that were never trained"
+    found = f"{extreme.size:,} of {rows.n:,} masks {kinds} ({named}), as of models that were never trained"
     return _check("Empty and full masks", p, level, found, "one empty or full mask")
 
 

@@ -198,4 +198,4 @@ def error_rate(test: Rule, n_tests: int | None = None) -> str:
 
 def one_of(n_found: int) -> str:
     """What the longer interval belongs to: "one of 39 findings"."""
-    return "the only finding" if n_found == 1 else f"one of {n_found} findings"
+    return "the only finding" if n_found == 1 else f"one of {n_found:,} findings"

@@ -184,6 +184,7 @@ def _needed(last: str) -> set[str]:
 
 
 def describe(result: Result) -> str:
-    """A stage's result in a few words."""
+    """A stage's result in a few words, and how large it is, wherever it lies."""
     words = STAGES[result.manifest["stage"]].describe(result)
-    return f"{words}; {human_bytes(result.n_bytes)}"
+    outside = "".join(f" and {human_bytes(size)} in {home}/" for home, size in result.n_bytes_outside.items())
+    return f"{words}; {human_bytes(result.n_bytes)}{' here' if outside else ''}{outside}"

@@ -82,9 +82,15 @@ class DownloadSummary(Summary):
     higher_is_better: bool = True
     has_names: bool = False
 
+    @property
+    def n_rows_here(self) -> int:
+        """Models whose rows are here: of weights that are loaded, the others need not be fetched."""
+        return sum(stop - start for start, stop in (self.fit, self.coding, self.held_out))
+
     def describe(self) -> str:
-        """How many models, images and targets."""
-        rows = f"{counted(self.n_models, 'model')} × {counted(self.n_train, 'image')}"
+        """How many models, images and targets; and how many of the models are here, where not all had to come."""
+        some = f"{self.n_rows_here:,} of " if self.outside and self.n_rows_here < self.n_models else ""
+        rows = f"{some}{counted(self.n_models, 'model')} × {counted(self.n_train, 'image')}"
         return f"{rows}, {counted(self.n_targets, 'target')}"
 
 
@@ -281,8 +287,8 @@ class VerifySummary(Summary):
         """How many claims, on how many fresh models, with which verdicts."""
         if not self.n_claims:
             return "nothing was found, so nothing was trained"
-        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count)
-        return f"{verdicts} of {self.n_claims} on {self.n_models:,} fresh models"
+        verdicts = ", ".join(f"{count:,} {name}" for name, count in self.verdicts.items() if count)
+        return f"{verdicts} of {self.n_claims:,} on {self.n_models:,} fresh models"
 
 
 class ReportSummary(Summary):

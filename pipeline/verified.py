@@ -138,7 +138,7 @@ class Tally:
     @property
     def sentence(self) -> str:
         """All of it in one line."""
-        parts = [", ".join(f"{count} {name}" for name, count in self.verdicts.items())]
+        parts = [", ".join(f"{count:,} {name}" for name, count in self.verdicts.items())]
         parts += [f"{_of(self.same_sign)} agree in sign", f"{_of(self.inside_marginal)} inside the 95 % interval"]
         if self.inside_selected[1]:
             parts.append(f"{_of(self.inside_selected)} inside the findings’ interval")
@@ -151,7 +151,7 @@ def _yes(answers: Iterable[bool | None]) -> tuple[int, int]:
 
 
 def _of(count: tuple[int, int]) -> str:
-    return f"{count[0]} of {count[1]}"
+    return f"{count[0]:,} of {count[1]:,}"
 
 
 def write_verified(folder: Path, rows: Sequence[Verified]) -> None:

@@ -66,8 +66,8 @@ def divide(settings: Settings, n_models: int, n_train: int, *, chosen_by_fit: bo
         tested = max(LEAST_TESTED, n_models - fit)
     if fit + tested > n_models:
         raise ValueError(
-            f"`fit_rows` = {fit} and `held_out_rows` = {tested} overlap: there are only {n_models} models, and testing "
-            "on rows that the fit has seen is leakage; lower one of them, or leave both to the rule."
+            f"`fit_rows` = {fit} and `held_out_rows` = {tested} overlap: there are only {n_models:,} models, and "
+            "testing on rows that the fit has seen is leakage; lower one of them, or leave both to the rule."
         )
     return Division(fit, ((n_models - tested, n_models),))
 
@@ -77,7 +77,8 @@ def _by_rule(n_models: int, n_train: int, chosen_by_fit: bool) -> int:
         return held_out_split(n_models, n_train, chosen_by_fit=chosen_by_fit)
     except ValueError as error:
         raise ValueError(
-            f"there are only {n_models} models, too few for a rule to divide them; give `fit_rows` and `held_out_rows`."
+            f"there are only {n_models:,} models, too few for a rule to divide them; give `fit_rows` and "
+            "`held_out_rows`."
         ) from error
 
 
@@ -86,11 +87,11 @@ def _progressive(settings: Settings, n_models: int, n_train: int, chosen_by_fit:
         first = settings.first_rows or first_rows(n_models, n_train, chosen_by_fit=chosen_by_fit)
     except ValueError as error:
         raise ValueError(
-            f"there are only {n_models} models, too few for a rule to divide them; give `first_rows`."
+            f"there are only {n_models:,} models, too few for a rule to divide them; give `first_rows`."
         ) from error
     if n_models - first < LEAST_TESTED:
         raise ValueError(
-            f"`first_rows` = {first} leaves {max(0, n_models - first)} of {n_models} models to test, and "
+            f"`first_rows` = {first} leaves {max(0, n_models - first):,} of {n_models:,} models to test, and "
             f"{LEAST_TESTED} are the least; lower it."
         )
     bounds = [*block_ends(n_models, first, settings.blocks), n_models]

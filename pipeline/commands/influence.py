@@ -14,7 +14,7 @@ from pipeline.commands.estimated import Estimated, Single
 from pipeline.findings import MARGINAL, coverage, error_rate, level_text
 from pipeline.images.item_names import ItemNames
 from pipeline.text.csv_text import Cell, csv_line
-from pipeline.text.numbers import plural, terminal_pvalue
+from pipeline.text.numbers import counted, terminal_pvalue
 
 NUMBERS = (
     "estimate", "standard_error", "low", "high", "low_selected", "high_selected", "pvalue", "finding", "theta", "rank",
@@ -117,7 +117,7 @@ def _about_target(estimated: Estimated, place: int) -> Iterator[str]:
     yield f"Of the {n_nonzero:,} nonzero weights of its datamodel {n_stand:,} stand the test"
     unknown = int(np.count_nonzero(~np.isfinite(estimated.atlas.of_target(place)[1])))
     if unknown:
-        whose = plural(unknown, estimated.data.noun)
+        whose = counted(unknown, estimated.data.noun)
         yield f"Not known is the influence of {whose}, which every held-out model saw, or none"
 
 

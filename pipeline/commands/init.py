@@ -179,13 +179,13 @@ def _source(proposal: Proposal) -> Iterator[str]:
     looked = proposal.looked
     chosen = DESIGNS[proposal.design].chosen_by_fit
     rule = "half, as the fit chooses the pairs" if chosen else f"√(dN/2) of N models of d {proposal.noun}s, at most N/4"
-    n_models = f"{looked.n_fit + looked.n_held_out:,} {'different masks' if proposal.group else 'models'}"
+    whole = f"{looked.n_fit + looked.n_held_out:,} {'different masks' if proposal.group else 'models'}"
     yield "[source]"
     yield 'kind = "files"'
     yield _line(f"folder = {literal(str(proposal.folder))}", "docs/own-data.md says what may lie in it")
     if proposal.percent != PERCENTS[0]:
         yield _line(f"percent = {proposal.percent}", "of MadryLab's sets, the one that lies there")
-    yield _line(f"fit_rows = {looked.n_fit}", f"of {n_models}, by the rule of docs/rows.md: {rule}")
+    yield _line(f"fit_rows = {looked.n_fit}", f"of {whole}, by the rule of docs/rows.md: {rule}")
     yield _line(f"held_out_rows = {looked.n_held_out}", "the others test; without these two lines the rule decides")
     if proposal.group:
         yield _line("group_by_mask = true", "masks stand in several rows: their outcomes are averaged, and count once")

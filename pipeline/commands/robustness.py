@@ -71,7 +71,7 @@ def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: Robustness
     for compared in COMPARED:
         a = case.agreement[compared.name]
         sign, effects, pvalues = (_number(getattr(a, key), form) for key, form in FORMS.items())
-        yield f"  {compared.in_terminal:<50} {a.n:>6} {sign:>10} {effects:>8} {pvalues:>7}"
+        yield f"  {compared.in_terminal:<50} {a.n:>6,} {sign:>10} {effects:>8} {pvalues:>7}"
     copies = [image for side in ("i", "j") for image in case.near[side].near_copies]
     if copies:
         yield f"  all but copies of i or j: {', '.join(map(str, copies))}"

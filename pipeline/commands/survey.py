@@ -197,7 +197,7 @@ def doubts(looked: Looked) -> Iterator[str]:
 def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     opened, scan, premise = looked.opened, looked.scan, looked.premise
     n_models = opened.masks.n_models
-    classes = "no classes" if looked.labels is None else f"{len(looked.labels.class_names)} classes"
+    classes = "no classes" if looked.labels is None else f"{len(looked.labels.class_names):,} classes"
     pictures = "no pictures" if opened.images is None and opened.numbered is None else "with pictures"
     better = "higher is better" if opened.higher_is_better else "lower is better"
     yield "models", f"{n_models:,}"

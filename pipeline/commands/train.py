@@ -83,9 +83,9 @@ def train_from_settings(
     )
     make = None if features is None else lambda: _features(features, job.seed, chosen, quiet, say)
     train_source(job, images, out, workers or available_cores(), quiet, make, say)
-    size = f"{counted(job.n_train, 'image')} and {counted(job.n_targets, 'target')}"
+    what = f"{counted(job.n_train, 'image')} and {counted(job.n_targets, 'target')}"
     verb = "is" if job.n_models == 1 else "are"
-    yield f"{counted(job.n_models, 'model')} of {size} {verb} in {out}."
+    yield f"{counted(job.n_models, 'model')} of {what} {verb} in {out}."
     if job.n_models >= FEWEST:
         yield f"Use them: {_next_command(job, images, train.target_class, out)}"
 
@@ -94,7 +94,7 @@ def _check_proportion(proportion: float, n_train: int) -> None:
     if not 0.0 < proportion < 1.0:
         raise BadInputError(f"--proportion {proportion} must lie strictly between 0 and 1.")
     if round(proportion * n_train) in (0, n_train):
-        raise BadInputError(f"--proportion {proportion} of {n_train} images is none or all of them; change one.")
+        raise BadInputError(f"--proportion {proportion} of {n_train:,} images is none or all of them; change one.")
 
 
 def _next_command(job: Job, images: ImageSet, wanted: str | None, out: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,10 +41,14 @@ class Labels:
 
     @classmethod
     def load(cls, path: Path) -> Labels:
-        """Read an .npz of train_labels, target_labels and class_names; an image set has them too."""
+        """Read an .npz of train_labels, target_labels and class_names; an image set has them too.
+
+        What subsets.json may not say of classes, it may not say either: half a class, no name, one name for two.
+        """
         with readable(path, "set of labels"):
             train, target, names = read_arrays(path, LABEL_ARRAYS)
-            return cls(train.astype(np.int64), target.astype(np.int64), _names(names))
+            classes = _different(_names(names))
+            return cls(_whole("train_labels", train), _whole("target_labels", target), classes)
         raise AssertionError("unreachable")
 
 
@@ -139,7 +144,7 @@ def load_digits(n_train: int, n_targets: int) -> ImageSet:
     most = DIGIT_CLASSES * int(np.bincount(labels).min())
     if n_train + n_targets > most:
         raise BadInputError(
-            f"--train {n_train} and --targets {n_targets} are {n_train + n_targets} digits, "
+            f"--train {n_train} and --targets {n_targets} are {n_train + n_targets:,} digits, "
             f"but at most {most} can be had with equal classes; lower one of them."
         )
     images = np.rint(digits.images * (255 / 16)).astype(np.uint8)
@@ -199,7 +204,7 @@ def _check_images(name: str, images: object) -> None:
 
 def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> None:
     if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_images,):
-        raise ValueError(f"`{name}` must be {n_images} labels of int64, one an image")
+        raise ValueError(f"`{name}` must be {n_images:,} labels of int64, one an image")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
 
@@ -216,6 +221,20 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
         return [stored[name] for name in names]
 
 
+def _whole(name: str, stored: NDArray[Any]) -> NDArray[np.int64]:
+    if stored.dtype.kind not in "iu" or not stored.size:
+        raise ValueError(f"`{name}` must be whole numbers, and not {stored.dtype} of shape {stored.shape}")
+    return stored.astype(np.int64)
+
+
+def _different(names: tuple[str, ...]) -> tuple[str, ...]:
+    if "" in names:
+        raise ValueError("`class_names` has a name without letters")
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise ValueError(f'`class_names` has "{twice}" twice; classes need different names')
+    return names
+
+
 def _names(stored: object) -> tuple[str, ...]:
     if not isinstance(stored, np.ndarray) or stored.dtype.kind != "U" or stored.ndim != 1:
         raise ValueError("`class_names` must be a row of strings")
@@ -225,7 +244,7 @@ def _names(stored: object) -> tuple[str, ...]:
 def _check_digit_count(option: str, count: int) -> None:
     if count < DIGIT_CLASSES or count % DIGIT_CLASSES:
         raise BadInputError(
-            f"{option} {count} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
+            f"{option} {count!r} cannot be split evenly between {DIGIT_CLASSES} digits; give a positive multiple of 10."
         )
 
 
@@ -246,7 +265,7 @@ def _first(batches: Sequence[Batch], count: int | None, option: str, path: Path)
     available = sum(len(batch.labels) for batch in batches)
     left = available if count is None else count
     if not 1 <= left <= available:
-        raise BadInputError(f"{option} {count} must lie between 1 and {available}, the images that {path} holds.")
+        raise BadInputError(f"{option} {count!r} must lie between 1 and {available:,}, the images that {path} holds.")
     parts = []
     for batch in batches:
         parts.append(Batch(batch.images[:left], batch.labels[:left]))

@@ -53,7 +53,7 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     expected = header.offset + header.n_rows * header.row_bytes
     if identity.size != expected:
         raise RemoteError(
-            f"{remote.name} is truncated or damaged: {identity.size} bytes where its header promises {expected}; "
+            f"{remote.name} is truncated or damaged: {identity.size:,} bytes where its header promises {expected:,}; "
             "nothing can be done about it here."
         )
     return header
@@ -81,7 +81,7 @@ def first_bytes(remote: RemoteObject, count: int) -> bytes:
 def _start_of_whole(remote: RemoteObject, count: int) -> bytes:
     content = b"".join(remote.stream_whole(count))
     if len(content) < count:
-        raise CutShortError(f"it ended after {len(content)} bytes")
+        raise CutShortError(f"it ended after {len(content):,} bytes")
     return content
 
 

@@ -65,7 +65,7 @@ def _check_places(kinds: list[str], offsets: list[Any], size: int) -> None:
             raise ValueError("info.json has fields that overlap")
         end = offset + np.dtype(kind).itemsize
     if not end <= size < 2**31:
-        raise ValueError(f"info.json has records of {size} bytes, but their fields end at {end}")
+        raise ValueError(f"info.json has records of {size:,} bytes, but their fields end at {end:,}")
 
 
 def widened(halves: NDArray[np.uint16]) -> NDArray[np.float32]:

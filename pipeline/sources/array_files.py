@@ -76,7 +76,7 @@ def read_completed(path: Path, n_models: int) -> NDArray[np.bool_]:
     completed = open_array(path)
     if completed.shape != (n_models,) or completed.dtype.kind not in "bui" or not np.isin(completed, (0, 1)).all():
         raise BadInputError(
-            f"{path} must hold {n_models} booleans, one per mask, but it holds {completed.dtype} of shape "
+            f"{path} must hold {n_models:,} booleans, one per mask, but it holds {completed.dtype} of shape "
             f"{completed.shape}."
         )
     return np.asarray(completed).astype(np.bool_)
@@ -129,7 +129,7 @@ def _masks(files: Files) -> MaskRows:
         return NumberRows(str(files.masks), masks)
     if masks.ndim != 2 or masks.dtype != np.uint8 or masks.shape[1] != (files.n_train + 7) // 8:
         raise BadInputError(
-            f"{files.masks} does not hold the bits of {files.n_train} images per row; make the set again."
+            f"{files.masks} does not hold the bits of {files.n_train:,} images per row; make the set again."
         )
     return PackedRows(str(files.masks), masks, files.n_train)
 

@@ -99,7 +99,7 @@ def make_plan(config: Config, remotes: Remotes, home: Path) -> Plan:
     margins, margins_need = _array(remotes.margins, home, "margins", lambda remote, h: _margin_rows(remote, h, columns))
     if masks.n_rows != margins.n_rows:
         raise BadInputError(
-            f"{remotes.masks.name} has {masks.n_rows} rows and {remotes.margins.name} {margins.n_rows}; "
+            f"{remotes.masks.name} has {masks.n_rows:,} rows and {remotes.margins.name} {margins.n_rows:,}; "
             "they must be of the same models."
         )
     fit, held_out = split_rows(config, masks.n_rows, masks.n_columns)

@@ -88,7 +88,7 @@ class PackedRows:
         over = (some[:, -1] & np.uint8(2**padding - 1)) != 0
         if over.any():
             raise BadInputError(
-                f"{self.name} has bits after the last of {self.n_train} images, in row {some_of(rows[over])}: pack "
+                f"{self.name} has bits after the last of {self.n_train:,} images, in row {some_of(rows[over])}: pack "
                 "with numpy.packbits(masks, axis=1), or correct n_train."
             )
         return some

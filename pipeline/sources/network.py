@@ -24,7 +24,7 @@ from pipeline.sources.cifar10_images import get_cifar10, say_without_images
 from pipeline.sources.fetch_plan import Plan, PlannedRows, Remotes, make_plan, make_whole_plan
 from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.row_split import refuse_empty
-from pipeline.store.files import file_digest
+from pipeline.store.files import file_digest, human_bytes
 from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _fetch(plan: Plan, home: Path, run: Run) -> None:
     """The missing bytes, after a word on their size and cost."""
     for need in plan.needs:
         for start, stop in need.mirror.drop_damaged(need.wanted):
-            run.say(f"damaged  {need.mirror.file}, rows {start}..{stop - 1}: fetched again")
+            run.say(f"damaged  {need.mirror.file}, rows {start:,} to {stop - 1:,}: fetched again")
     if plan.missing_bytes == 0:
         return
     sentence = plan.sentence(home)
@@ -65,10 +65,12 @@ def _fetch(plan: Plan, home: Path, run: Run) -> None:
         raise StoppedEarly("dry run: nothing was fetched.")
     if not run.confirm("Fetch?"):
         raise StoppedEarly("nothing was fetched.")
-    with progress_bar(plan.missing_bytes, "B", "download", run.quiet) as advance:
+    size, kept = plan.missing_bytes, sum(need.stored_bytes for need in plan.needs)
+    with progress_bar(size, "B", "download", run.quiet) as advance:
         for need in plan.needs:
             fetch_missing(need, advance)
             need.mirror.file.with_name("mtime").write_text(str(need.mirror.file.stat().st_mtime_ns), encoding="utf-8")
+    run.say(f"fetched {human_bytes(size)}, kept as {human_bytes(kept)} in {home}")
 
 
 def _check_digests(plan: Plan, digests: dict[str, str | None]) -> None:
@@ -118,7 +120,7 @@ def _with_cifar10(run: Run, rows: DownloadSummary) -> Arrived:
     optional = run.config.source.labels is not None
     if (rows.n_train, rows.n_targets) != CIFAR10:
         other = (
-            f"the masks are of {rows.n_train} images and the margins of {rows.n_targets} targets, which is "
+            f"the masks are of {rows.n_train:,} images and the margins of {rows.n_targets:,} targets, which is "
             "not CIFAR-10; give their images and labels in source.images."
         )
         if not optional:

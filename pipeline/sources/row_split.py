@@ -29,7 +29,7 @@ def split_rows(config: Config, count: int, n_train: int, what: str = "models") -
     except ValueError as error:
         given = "source.first_rows" if config.test.progressive else "source.fit_rows and source.held_out_rows"
         raise BadInputError(
-            f"there are only {count} {what}, too few for a rule to divide them; give {given}."
+            f"there are only {count:,} {what}, too few for a rule to divide them; give {given}."
         ) from error
 
 
@@ -37,13 +37,13 @@ def _split(config: Config, count: int, n_train: int, what: str) -> tuple[Interva
     if config.test.progressive:
         first = config.source.first_rows or first_rows(count, n_train, chosen_by_fit=_chosen_by_fit(config))
         if count - first < LEAST_TESTED:
-            left = f"{max(0, count - first)} of {count} {what} to test, and {LEAST_TESTED} are the least"
+            left = f"{max(0, count - first):,} of {count:,} {what} to test, and {LEAST_TESTED} are the least"
             raise BadInputError(f"source.first_rows = {first} leaves {left}; lower it.")
         return (0, first), (first, count)
     fit, held_out = _sizes(config, count, n_train)
     if fit + held_out > count:
         raise BadInputError(
-            f"source.fit_rows = {fit} and source.held_out_rows = {held_out} overlap: there are only {count} {what}, "
+            f"source.fit_rows = {fit} and source.held_out_rows = {held_out} overlap: there are only {count:,} {what}, "
             "and testing on rows that the fit has seen is leakage; lower one of them, or leave both to the rule of "
             "docs/rows.md (on the command line: --set source.fit_rows= --set source.held_out_rows=)."
         )

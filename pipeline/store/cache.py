@@ -82,6 +82,15 @@ class Result:
         """Of all its files together."""
         return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
 
+    @property
+    def n_bytes_outside(self) -> dict[str, int]:
+        """Bytes that it uses of files beside its folder, by the folder of the store that they lie in."""
+        found: dict[str, int] = {}
+        for name, runs in self.summary.get("outside", {}).items():
+            home = next(part for part in Path(name).parts if part != "..")
+            found[home] = found.get(home, 0) + sum(int(length) for _, length, _ in runs)
+        return found
+
 
 class Store:
     """The folder of all stages' results.

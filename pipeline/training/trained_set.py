@@ -95,6 +95,6 @@ def _check_masks(path: Path, job: Job) -> None:
     fits = np.abs(sizes - round(job.proportion * n)) <= 8.0 * spread + 1.0 * (spread > 0)
     if masks.shape[1] != 8 * ((n + 7) // 8) or masks[:, n:].any() or not fits.all():
         raise BadInputError(
-            f"{path} does not hold masks as its manifest says they were drawn ({job.law}, {job.proportion:g} of {n} "
+            f"{path} does not hold masks as its manifest says they were drawn ({job.law}, {job.proportion:g} of {n:,} "
             "images), so that fresh models would not be like those of the set; get the set again."
         )

@@ -47,6 +47,8 @@ def test_it_is_not_silent_and_says_what_it_does(rehearsed):
     assert run["silences"][0][0] < LONGEST_SILENCE
     more = [] if loads else ["evidence", "prior", "atlas", "influence"]
     assert list(run["stages"]) == ["download", "fit", "test", *more, "report"]
+    some = "1,000 of " if loads else ""
+    assert any(f"{some}12,000 models × 504 images, 50 targets; " in line for line in run["lines"])
     assert 0 < run["transfer"] < run["seconds"]
     assert 0.1 < run["own_gb"] < 3
 

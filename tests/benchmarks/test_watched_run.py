@@ -4,7 +4,7 @@ import os
 import sys
 
 import pytest
-from watched_run import Watched, watch
+from watched_run import Silence, Watched, watch
 
 TALK = """
 import sys, time
@@ -40,3 +40,9 @@ def test_silences_begin_with_the_start_and_end_with_the_end():
         (4.0, ""), (3.0, "b 1/2 [00:03]"), (2.0, "b 1/2 [00:01]"), (1.0, "a"),
     ]  # fmt: skip
     assert [(s.seconds, s.after.strip()) for s in seen.stands()] == [(5.0, "b 1/2"), (4.0, ""), (1.0, "a")]
+
+
+def test_a_line_may_come_in_pieces():
+    seen = Watched(seconds=9.0, said=[(1.0, "fit "), (2.0, "running"), (5.0, "\r\n"), (6.0, "do"), (6.5, "ne\n")])
+    assert seen.silences()[0] == Silence(3.0, "fit running")
+    assert [s.after for s in seen.silences()] == ["fit running", "done", "", "fit", "fit running", "do"]

@@ -2,6 +2,7 @@
 
 LONGEST = (
     "validity/test_size.py",
+    "benchmarks/test_true_size.py",
     "datamodels_inf/test_simulate.py",
     "validity/test_hard_nulls.py",
     "pipeline/report/output/test_page_in_browser.py",

@@ -29,6 +29,7 @@ def report(*overrides, config="digits"):
         (OWN, "digits-folder-mine"),
         ((*OWN, "source.fit_rows="), "digits-folder-mine-no-fit_rows"),
         (("report.max_panels=3", "robustness.top=2", "verify.top=1", "train.n_models=5"), "digits"),
+        (("referee.scores=['lasso']", "referee.k=3"), "digits"),
         (("fit.memory_gb=2", "test.chunk_pairs=10"), "digits"),
         (("report.name=x", "test.alpha=0.1"), "x"),
         (("report.name=", "test.alpha=0.1"), "digits-alpha-0.1"),

@@ -113,7 +113,7 @@ SUMMARIES = {
     "report": ReportSummary(n_tests=2000, n_findings={"swap": 0, "paired": 39}),
 }  # fmt: skip
 WORDS = {
-    "download": "300 models × 24 images, 8 targets",
+    "download": "100 of 300 models × 24 images, 8 targets",
     "fit": "2 targets, median held-out R² unknown",
     "test": "1,970 pairs by swap, paired, 30 not tested",
     "evidence": "300 fit rows on 1,024 images × 2 targets",

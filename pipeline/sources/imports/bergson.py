@@ -59,7 +59,7 @@ def _losses(folder: Path, n_models: int) -> NDArray[Any] | None:
     for file, row in rows:
         model, query, value = int(row["subset"]), int(row["query"]), float(row["diff"])
         if not 0 <= model < n_models:
-            raise BadInputError(f"{file} has an outcome of subset {model}, but subsets.json lists {n_models}.")
+            raise BadInputError(f"{file} has an outcome of subset {model}, but subsets.json lists {n_models:,}.")
         known = outcomes[model, query]
         if not np.isnan(known) and known != value:
             raise BadInputError(

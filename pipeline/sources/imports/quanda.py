@@ -34,7 +34,7 @@ def _starts_with_lists(path: Path) -> bool:
 def _read(path: Path) -> Converted:
     files = _files(path)
     if len(files) != 1:
-        raise BadInputError(f"{path} holds {len(files)} YAML files of lists; name the one of quanda's subset_ids.")
+        raise BadInputError(f"{path} holds {len(files):,} YAML files of lists; name the one of quanda's subset_ids.")
     found = read_yaml(files[0])
     return Converted(as_lists(files[0], found[KEY] if isinstance(found, dict) and KEY in found else found))
 

@@ -214,8 +214,8 @@ class OwnFolder:
         counts = len(labels.train_labels), len(labels.target_labels)
         if counts != (len(pictures.train), len(pictures.targets)):
             raise BadInputError(
-                f"{path} has {len(pictures.train)} training and {len(pictures.targets)} target images, but there are "
-                f"labels of {counts[0]} and {counts[1]}."
+                f"{path} has {len(pictures.train):,} training and {len(pictures.targets):,} target images, but there "
+                f"are labels of {counts[0]:,} and {counts[1]:,}."
             )
         train, targets = labels.train_labels, labels.target_labels
         return ImageSet(pictures.train, train, pictures.targets, targets, labels.class_names), labels

@@ -47,7 +47,7 @@ class TileFiles:
         starts = range(0, self.n_targets, self.size)
         kept = sum((unfinished / tile_name(first)).is_file() for first in starts)
         if kept:
-            self.run.say(f"going on with {self.what} that was stopped: {kept} of {len(starts)} tiles are done")
+            self.run.say(f"going on with {self.what} that was stopped: {kept:,} of {len(starts):,} tiles are done")
         with progress_bar(self.n_targets, "target", self.what.split()[-1], self.run.quiet) as advance:
             for first in starts:
                 self._tile(range(first, min(first + self.size, self.n_targets)), advance)

@@ -55,7 +55,7 @@ class LassoBatches:
         kept = len(list(self.unfinished.glob("*.npz")))
         if kept:
             steps = 2 * len(starts) * len(blocks)
-            self.say(f"going on with a fit that was stopped: {kept} of {steps} steps are done")
+            self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")
         before: list[Sequence[Fit] | None] = [None] * len(starts)
         with progress_bar(len(self.targets) * len(blocks), "fit", "fit", self.quiet) as advance:
 

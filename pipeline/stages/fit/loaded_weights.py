@@ -100,8 +100,8 @@ def _calibrated(raw: tuple[NDArray[Any], ...], run: Run, targets: NDArray[np.int
     n_constant = int(found.constant.sum())
     if n_constant:
         say(
-            f"{n_constant} of {len(targets)} columns of scores predict the same for every mask: their scale is 0, and "
-            f"only {_seeing()} can see their pairs"
+            f"{n_constant:,} of {len(targets):,} columns of scores predict the same for every mask: their scale is 0, "
+            f"and only {_seeing()} can see their pairs"
         )
     datamodel = Datamodel((weight * found.scale).astype(np.float32), found.bias, lam)  # As small as a margin.
     calibration = CalibrationSummary(

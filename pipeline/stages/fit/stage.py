@@ -153,7 +153,7 @@ def _say_gaps(run: Run, gap: NDArray[np.float64]) -> None:
     above = gap[gap > run.config.fit.tolerance]
     if above.size:
         run.say(
-            f"{above.size} of {len(gap)} fits ended with a duality gap above fit.tolerance, "
+            f"{above.size:,} of {len(gap):,} fits ended with a duality gap above fit.tolerance, "
             f"up to {above.max():.2g}: p-values stay valid, but a better fit may have more power"
         )
 

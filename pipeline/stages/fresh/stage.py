@@ -67,7 +67,7 @@ def _train_missing(run: Run, made: TrainedSet, seed: int, starts: range) -> None
 
     missing = [start for start in starts if read_step(_step(run, start), complain) is None]
     if len(missing) < len(starts):
-        run.say(f"going on with a training that was stopped: {len(starts) - len(missing)} of {len(starts)} batches")
+        run.say(f"going on with a training that was stopped: {len(starts) - len(missing):,} of {len(starts):,} batches")
     if run.dry_run and missing:
         raise StoppedEarly(f"dry run: {n_models:,} fresh models were not trained.")
     batches = (Batch.of(start, seed, start, _masks(made.job, seed, start, n_models)) for start in missing)

@@ -65,7 +65,7 @@ def run(run: Run) -> RefereeSummary:
     settings = config.referee
     report = check_premise(config, data)
     if data.n_train < 3:
-        raise BadInputError(f"the referee needs at least 3 training images, but there are {data.n_train}.")
+        raise BadInputError(f"the referee needs at least 3 training images, but there are {data.n_train:,}.")
     methods = scored_methods(config, data, fitted, run.say)
     parts = TargetParts(run, methods, testable_pairs(config, report, data.labels))
     made = parts.make()

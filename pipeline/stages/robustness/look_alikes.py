@@ -175,6 +175,6 @@ class LookAlikes:
             if self.metric.cosine:
                 usable = usable[vectors[usable].any(axis=1)]
             raise BadInputError(
-                f"{what} {image} has {len(usable)} {others} to choose neighbours from, but {k} are needed: lower "
+                f"{what} {image} has {len(usable):,} {others} to choose neighbours from, but {k} are needed: lower "
                 "robustness.neighbours, or set robustness.same_class = false."
             ) from error

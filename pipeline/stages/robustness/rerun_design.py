@@ -139,8 +139,9 @@ def _random(
         if rest.size < robustness.neighbours:
             others = "others of its class" if robustness.same_class else "others"
             raise BadInputError(
-                f"training image {image} has {rest.size} {others} left for random replacements beside its neighbours, "
-                f"but robustness.neighbours is {robustness.neighbours}: lower it, or set robustness.same_class = false."
+                f"training image {image} has {rest.size:,} {others} left for random replacements beside its "
+                f"neighbours, but robustness.neighbours is {robustness.neighbours}: lower it, or set "
+                "robustness.same_class = false."
             )
         chosen.append(np.sort(rng.choice(rest, robustness.neighbours, replace=False)))
         taken = np.concatenate([taken, chosen[-1]])

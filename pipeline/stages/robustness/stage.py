@@ -119,7 +119,7 @@ def run(run: Run) -> RobustnessSummary:
 def _halves(data: Data) -> tuple[Data, Data]:
     count = data.held_out_masks.n_models
     if count < 4:
-        raise BadInputError(f"robustness.split needs at least 4 held-out rows, but there are {count}.")
+        raise BadInputError(f"robustness.split needs at least 4 held-out rows, but there are {count:,}.")
     return data.halves()
 
 

@@ -91,14 +91,14 @@ class ImageFinder:
     def _by_name(self, name: str) -> int:
         numbers = self._named[name]
         if len(numbers) > 1:
-            raise ValueError(f"{len(numbers)} {self.what}s are called {name!r}; give the number: {some_of(numbers)}")
+            raise ValueError(f"{len(numbers):,} {self.what}s are called {name!r}; give the number: {some_of(numbers)}")
         return numbers[0]
 
     def find_one(self, text: str) -> int:
         """The number of the image in a text that must not name more than one."""
         found = self.find(text)
         if len(found) != 1:
-            raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found)}")
+            raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found):,}")
         return found[0]
 
     def _by_number(self, number: int) -> int:
@@ -116,5 +116,5 @@ class ImageFinder:
             raise ValueError(f"{name!r} is no class of this data; there are {listed(self.class_names)}")
         members = np.flatnonzero(self.labels == self.class_names.index(name))
         if position >= len(members):
-            raise ValueError(f"class {name} has {len(members)} {self.what}s, so there is no {name}:{position}")
+            raise ValueError(f"class {name} has {len(members):,} {self.what}s, so there is no {name}:{position}")
         return int(members[position])

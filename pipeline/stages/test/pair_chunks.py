@@ -52,7 +52,7 @@ class PairChunks:
         ]
         kept = sum(path.is_file() for path in files)
         if kept:
-            self.say(f"going on with a test that was stopped: {kept} of {len(files)} chunks are done")
+            self.say(f"going on with a test that was stopped: {kept:,} of {len(files):,} chunks are done")
         with progress_bar(len(self.pairs), "pair", "test", self.quiet) as advance:
             for start, path in zip(starts, files, strict=True):
                 stop = min(start + size, len(self.pairs))

@@ -86,7 +86,7 @@ class Couples:
         steps = list(self._steps())
         missing = [step for step in steps if self._read(step) is None]
         if len(missing) < len(steps):
-            self.say(f"going on: {len(steps) - len(missing)} of {len(steps)} batches of models are there")
+            self.say(f"going on: {len(steps) - len(missing):,} of {len(steps):,} batches of models are there")
         if not missing:
             return
         left = sum(step.last - step.first for step in missing)

@@ -34,11 +34,11 @@ def test_the_rule_decides_what_is_not_given(chosen):
 @pytest.mark.parametrize(
     ("given", "count", "words"),
     (
-        ({"fit_rows": 900, "held_out_rows": 200}, 1000, "overlap: there are only 1000 models"),
+        ({"fit_rows": 900, "held_out_rows": 200}, 1000, "overlap: there are only 1,000 models"),
         ({"fit_rows": 998}, 1000, "overlap"),
         ({}, 30, "too few for a rule to divide them; give `fit_rows` and `held_out_rows`"),
         ({"rows": "progressive"}, 30, "give `first_rows`"),
-        ({"rows": "progressive", "first_rows": 998}, 1000, "leaves 2 of 1000 models to test"),
+        ({"rows": "progressive", "first_rows": 998}, 1000, "leaves 2 of 1,000 models to test"),
         ({"rows": "progressive", "first_rows": 900, "blocks": 50}, 1000, "`blocks` must be at most"),
     ),
 )

@@ -2,14 +2,18 @@
 
 import csv
 import io
+import re
 
 import pytest
 from command_here import call, ok
 from small_refereed import settings, write_source
 
-from pipeline.commands.referee import asked_settings, decided_lines
+from datamodels_inf.refereeing.verdicts import VERDICTS
+from pipeline.commands.referee import HEADER, asked_settings, decided_lines, referee_lines
 from pipeline.config_files import load_config
-from pipeline.refereed import Decided
+from pipeline.errors import BadInputError
+from pipeline.refereed import Decided, Figure, MethodFigures, RefereeSummary
+from pipeline.store.cache import Result
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,42 @@ def test_options_become_settings():
         True,
         0,
     )
+
+
+@pytest.mark.parametrize("seed", (0, 7))
+def test_a_seed_of_nothing_is_still_asked_for(seed):
+    asked = {"scores": ("lasso",), "seed": seed, "alpha": None}
+    assert load_config("digits", asked_settings("digits", ("referee.seed=5",), asked)).referee.seed == seed
+
+
+def test_a_level_of_nothing_is_refused_and_not_passed_over():
+    with pytest.raises(BadInputError, match=r"referee\.alpha = 0\.0"):
+        asked_settings("digits", (), {"scores": ("lasso",), "alpha": 0.0})
+
+
+def of_method(name, notes=()):
+    counts = dict(zip(VERDICTS, (11, 22, 33, 44), strict=True))
+    figure = Figure(value=0.25, low=0.125, high=0.5)
+    return MethodFigures(
+        name=name, source=f"{name}.npy", n_claims=110, n_silent=0, verdicts=counts, kinds={}, lds=figure, r2=figure,
+        fit_correlation=0.5, negated=False, notes=notes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("higher", (True, False))
+def test_each_verdict_has_its_column_and_what_help_means_is_said(tmp_path, higher):
+    said = RefereeSummary(
+        methods=(of_method("a", ("it was turned", "two modules were added up")), of_method("b")), decided=(),
+        n_contradictions=0, n_models=100, n_fit=50, n_train=20, n_targets=4, n_predicted=4, n_blocks=1, k=5, alpha=0.1,
+        correction="by", seed=0, resamples=500, outcome="loss", higher_is_better=higher,
+    )  # fmt: skip
+    lines = list(referee_lines(Result(tmp_path, {"summary": said.as_json()}), unseen=False))
+    assert f"An image helps a target where training on it {'raises' if higher else 'lowers'} the loss." in lines
+    assert lines.index("a: it was turned.") + 1 == lines.index("a: two modules were added up.")
+    header, *rows = (re.split(r"  +", line.strip()) for line in lines if line.startswith(("method ", "a  ", "b  ")))
+    assert header == list(HEADER)
+    assert header[5] == "not testable"
+    assert [row[:6] for row in rows] == [[name, "110", "11", "22", "33", "44"] for name in "ab"]
 
 
 BAD = {

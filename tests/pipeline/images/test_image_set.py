@@ -7,7 +7,7 @@ import pytest
 from python2_batches import Marker, refusal, same
 
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import ImageSet, as_float, load_digits, readable
+from pipeline.images.image_set import ImageSet, Labels, as_float, load_digits, readable
 
 
 @pytest.fixture
@@ -167,3 +167,38 @@ def test_any_failure_of_a_reader_is_one_sentence(tmp_path, error):
         raise error
     with pytest.raises(BadInputError, match="as it is"), readable(tmp_path, "image set"):
         raise BadInputError("as it is")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    (
+        (
+            {"train_labels": np.array([0.0, 1.0, 0.5])},
+            "`train_labels` must be whole numbers, and not float64",
+        ),
+        (
+            {"target_labels": np.array([True, False])},
+            "`target_labels` must be whole numbers, and not bool",
+        ),
+        (
+            {"target_labels": np.zeros(0, np.int64)},
+            "`target_labels` must be whole numbers, and not int64 of",
+        ),
+        ({"train_labels": np.array([0, 1, 2])}, "`train_labels` must lie between 0 and 1"),
+        ({"class_names": np.array(["cat", "cat"])}, '`class_names` has "cat" twice; classes need different names'),
+        ({"class_names": np.array(["cat", ""])}, "`class_names` has a name without letters"),
+        ({"class_names": np.array([1, 2])}, "`class_names` must be a row of strings"),
+    ),
+)
+def test_labels_are_refused_as_they_are_in_a_folder_of_ones_own(tmp_path, change, reason):
+    good = {
+        "train_labels": np.array([0, 1, 1]),
+        "target_labels": np.array([1, 0], np.uint8),
+        "class_names": np.array(["cat", "dog"]),
+    }
+    np.savez(tmp_path / "labels.npz", **good)
+    assert Labels.load(tmp_path / "labels.npz").target_labels.tolist() == [1, 0]
+    np.savez(tmp_path / "labels.npz", **{**good, **change})
+    with pytest.raises(BadInputError) as caught:
+        Labels.load(tmp_path / "labels.npz")
+    assert str(caught.value).startswith(f"{tmp_path / 'labels.npz'} is not a whole set of labels ({reason}")

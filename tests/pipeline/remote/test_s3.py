@@ -21,7 +21,7 @@ REFUSALS = {
     "wrong region": ({}, (), corrupt("PermanentRedirect", "301 Moved"), "set source.region"),
     "clock skew": ({}, (), corrupt("RequestTimeTooSkewed"), "the clock of this machine is wrong"),
     "expired": ({}, (), corrupt("ExpiredToken", "400 Bad Request"), "credentials were refused (ExpiredToken)"),
-    "overlap": ({}, ("source.fit_rows=3500",), None, "overlap: there are only 4000 models"),
+    "overlap": ({}, ("source.fit_rows=3500",), None, "overlap: there are only 4,000 models"),
     "bad endpoint": ({}, ("source.endpoint_url=nonsense",), None, "Invalid endpoint"),
 }  # fmt: skip
 

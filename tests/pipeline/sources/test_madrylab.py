@@ -1,6 +1,7 @@
 """The released data, in a requester-pays bucket on a real server."""
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +12,20 @@ from released_bucket import KEYS
 from datamodels_inf.row_blocks import block_ends, first_rows
 from pipeline.config_files import load_config
 from pipeline.sources.madrylab import SOURCE
+from pipeline.store.files import human_bytes
 
 
 def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):
     output = ok(tmp_path, "run", *bucket.arguments())
     assert "to fetch: 3 files (masks 500.0 kB, margins 100.0 kB, weights" in output
     assert "USD to the requester" in output
+    # 1,000 rows of 63 bytes of bits and 100 of margins, and the weights, are kept where later runs find them.
+    weights = (bucket.folder / "cifar" / KEYS[2]).stat().st_size
+    kept = human_bytes(1000 * (63 + 100) + weights)
+    assert f"fetched {human_bytes(1000 * 600 + weights)}, kept as {kept} in data/objects\n" in output
+    line = next(line for line in output.splitlines() if "1,000 of 4,000 models × 500 images, 50 targets; " in line)
+    assert f"kB here and {kept} in objects/, " in line
+    assert f"kB here and {kept} in objects/" in ok(tmp_path, "status", *bucket.arguments())
     # Only the held-out rows, and each byte once.
     for part, width, offset in (("masks", 500, 128), ("margins", 100, 128)):
         fetched = [(r.start, r.stop) for r in bucket.data_requests(part)]
@@ -41,6 +50,7 @@ def test_every_model_tests(bucket, tmp_path):
     arguments = bucket.config("cifar10-all", "fit.n_lambdas=5", "fit.targets=[1,3]", "report.max_panels=0")
     output = ok(tmp_path, "run", *arguments)
     assert "to fetch: 2 files (masks 2.0 MB, margins 400.0 kB), 2.4 MB in all" in output
+    assert re.search(r"  4,000 models × 500 images, 50 targets; [\d.]+ kB here and 268.0 kB in objects/", output)
     for part, width in (("masks", 500), ("margins", 100)):
         fetched = sorted((r.start, r.stop) for r in bucket.data_requests(part))
         assert (fetched[0][0], fetched[-1][1]) == (128, 128 + 4000 * width)

@@ -76,7 +76,7 @@ OBJECTS = {
     "masks of 2": (0, npy(np.full((4000, 500), 2, np.uint8)), "bytes other than 0 and 1"),
     "Fortran order": (0, npy(np.asfortranarray(np.zeros((4000, 500), bool))), "must be a C-ordered matrix"),
     "one-dimensional": (0, npy(np.zeros(4000, bool)), "must be a C-ordered matrix"),
-    "other rows": (1, npy(np.zeros((10, 50), np.float16)), "has 4000 rows and"),
+    "other rows": (1, npy(np.zeros((10, 50), np.float16)), "has 4,000 rows and"),
     "integer margins": (1, npy(np.zeros((4000, 50), np.int64)), "must hold margins as floats"),
     "NaN margins": (1, npy(np.full((4000, 50), np.nan, np.float16)), "holds a margin that is NaN"),
     "hostile weights": (2, hostile_pt(), "is not a file of weights"),

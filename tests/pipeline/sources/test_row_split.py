@@ -49,7 +49,7 @@ def test_where_every_model_tests_the_first_rows_alone_are_for_the_fit():
     assert split_rows(every_row(fit_rows=700, held_out_rows=20), 1000, 90) == ((0, first), (first, 1000))
     assert split_rows(every_row(first_rows=40), 1000, 90) == ((0, 40), (40, 1000))
     with pytest.raises(
-        BadInputError, match=r"first_rows = 999 leaves 1 of 1000 models to test, and 3 are the least; lower"
+        BadInputError, match=r"first_rows = 999 leaves 1 of 1,000 models to test, and 3 are the least; lower"
     ):
         split_rows(every_row(first_rows=999), 1000, 90)
 

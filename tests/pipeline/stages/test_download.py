@@ -1,13 +1,17 @@
 """The download stage: images and labels must be those of the masks and margins."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from command_here import call, ok
+from own_folders import law, write
 from released_layout import FILES, released
+from small_cifar10 import Small
 
 from pipeline.errors import BadInputError
+from pipeline.images.cifar10 import CLASS_NAMES
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.sources.cifar10_images import stored_images
 from pipeline.stages.download import agreed_labels, keep_images, stale
@@ -103,3 +107,21 @@ def test_all_of_cifar10_is_linked_and_anything_else_is_written(folder):
         assert (out / "images.npz").read_bytes() == stored.read_bytes()
         assert (out / "images.npz").stat().st_nlink == links
         (out / "images.npz").unlink()
+
+
+def test_a_copy_of_other_classes_than_the_folder_says_is_refused_by_the_stage(tmp_path):
+    """40 of CIFAR-10's first images, as its own batches have them, under labels of the folder."""
+    made = Small(tmp_path)
+    labels = made.labels[0, :40].tolist(), made.labels[5, :5].tolist()
+    named = [[CLASS_NAMES[k] for k in part] for part in labels]
+    masks, outcomes = law()
+    rows = "source.fit_rows=300", "source.held_out_rows=300"
+    settings = ("source.kind=files", "source.folder=own", f"source.images={made.folder}", *rows)
+    words = [word for setting in settings for word in ("--set", setting)]
+    write(tmp_path / "own", outcomes, {"train_labels": named[0], "target_labels": named[1]}, masks=masks)
+    ok(tmp_path, "download", *words)
+    said = json.dumps({"train_labels": named[0][::-1], "target_labels": named[1]})
+    (tmp_path / "own" / "subsets.json").write_text(said)
+    done = call(tmp_path, "download", *words)
+    assert done.returncode == 2
+    assert "the images of the source are of other classes than its labels say; mend one" in done.stderr

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pipeline.store.cache import Spec, Store
+from pipeline.store.cache import Result, Spec, Store
 
 SPEC = Spec("fit", 1, {"fit.n": 3, "fit.mode": "lasso"}, {"download": "abc"})
 
@@ -191,3 +191,12 @@ def test_unfinished_work_belongs_to_its_recipe_and_to_the_content_of_its_inputs(
     assert unfinished.exists()
     assert store.unfinished(SPEC, first, fresh=True) == unfinished
     assert not unfinished.exists()
+
+
+def test_what_lies_outside_is_counted_by_its_folder(store):
+    runs = {"../../objects/ab/array.npy": [[128, 30, "x"], [158, 12, "y"]], "../../objects/cd/file": [[0, 5, "z"]]}
+    result = Result(
+        store.root / "toy" / "0123", {"summary": {"outside": {**runs, "../../images/a.npz": [[0, 7, "w"]]}}}
+    )
+    assert result.n_bytes_outside == {"objects": 47, "images": 7}
+    assert Result(result.folder, {"summary": {}}).n_bytes_outside == {}

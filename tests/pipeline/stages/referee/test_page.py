@@ -24,3 +24,23 @@ def test_what_the_user_says_of_the_scores_makes_the_page_again_and_not_the_tests
     assert said["provenance"]["Command"] == "made here"
     keys = dict(pipeline(source, store).specs())
     assert said["provenance"]["Stage referee"].startswith(keys["referee"].key)
+
+
+def test_a_page_of_another_command_is_replaced_with_a_word(source, store, tmp_path):
+    """The table of methods is that of the command that was typed: the same one again says nothing."""
+
+    def published(command):
+        lines = []
+        made = pipeline(source, store, lines=lines)
+        made.reports, made.command = tmp_path, command
+        made.run("referee-page")
+        return [line.strip() for line in lines if "replaces" in line]
+
+    assert published("datamodels-inf referee --scores one.npy") == []
+    told = json.loads((tmp_path / "digits-referee" / "referee.json").read_text())
+    assert published(told["provenance"]["Command"]) == []
+    told["provenance"]["Command"] = "datamodels-inf referee --scores two.npy"
+    (tmp_path / "digits-referee" / "referee.json").write_text(json.dumps(told))
+    assert published("datamodels-inf referee --scores one.npy") == [
+        "replaces the report of: datamodels-inf referee --scores two.npy"
+    ]
