@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.kernels import ahead
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.score_files import score_content
@@ -166,4 +167,9 @@ def _worst(origins: Sequence[FitOrigin]) -> FitOrigin:
     return origins[-1].model_copy(update=gaps)
 
 
-STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead, unread=PICTURES)
+def kernels(config: Config) -> Sequence[str]:
+    """Weights that are loaded need none."""
+    return ahead.LASSO if config.fit.mode == "lasso" else ()
+
+
+STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead, unread=PICTURES, kernels=kernels)
