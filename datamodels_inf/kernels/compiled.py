@@ -43,7 +43,8 @@ def kernel(*door: Any, **options: Any) -> Callable[[Callable[Parameters, Result]
 
     def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         # Without the wrapper for C, which nobody calls.
-        dispatcher: Any = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        chosen: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
+        dispatcher: Any = njit(**chosen)(function)
         # Where no folder can be written to, or in a numba that has changed inside, each process compiles for itself.
         with suppress(RuntimeError, AttributeError):
             dispatcher._cache = _Kept(function)
@@ -56,7 +57,7 @@ def kernel(*door: Any, **options: Any) -> Callable[[Callable[Parameters, Result]
 
 def _call_template(dispatcher: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Numba would compile a kernel anew for each constant that another one calls it with: f(x, 0), f(x, 1)."""
-    plain = [kind if isinstance(kind, types.BaseTuple) else types.unliteral(kind) for kind in arguments]
+    plain = [kind.literal_type if isinstance(kind, types.Literal) else kind for kind in arguments]
     return type(dispatcher).get_call_template(dispatcher, plain, keywords)
 
 

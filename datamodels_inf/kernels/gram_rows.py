@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     excess_beyond: Floats
 
 
-ROWS = types.NamedTuple(
+ROWS: Any = types.NamedTuple(  # type: ignore[no-untyped-call]
     (
         int16[:, ::1], int64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1],
         int64[::1], int64[::1], float64[::1],

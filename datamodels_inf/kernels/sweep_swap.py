@@ -58,7 +58,7 @@ def _ends(
     sorted_c: Floats,
     ends: Ints,
 ) -> None:
-    """ends (size, 2, 2): for each row the range of c, first and last + 1, with a key below, and at most, the untouched."""
+    """ends[m], of a row: the range of c, first and last + 1, with a key below, and at most, the untouched."""
     for m in range(f.size):
         turned = slope[m] * sign < 0
         bottom, top = -untouched[m], untouched[m]
