@@ -22,6 +22,7 @@ class Compiling:
 
     def __init__(self, kernels: Sequence[str], threads: int | None) -> None:
         self._ahead = Ahead(kernels, threads or os.cpu_count() or 1)
+        self._missing = set(self._ahead.missing)
 
     def __enter__(self) -> Compiling:
         return self
@@ -31,7 +32,8 @@ class Compiling:
 
     def ready(self, kernels: Sequence[str], say: Callable[[str], object]) -> None:
         """Return when these are compiled. What another process could not do is done here."""
-        missing = [door for door in dict.fromkeys(kernels) if door in self._ahead.missing]
+        missing = [door for door in dict.fromkeys(kernels) if door in self._missing]
+        self._missing.difference_update(missing)
         if not missing:
             return
         timer = Timer(PATIENCE, say, [LINE])

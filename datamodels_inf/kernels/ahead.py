@@ -37,7 +37,7 @@ CLOSED_SETS = ("closed_sets.largest_allowed",)
 RESAMPLED = ("resampled_ranks.resampled_spearman",)
 
 MOST_PROCESSES = 4
-WORTH_A_PROCESS = 3
+WORTH_A_PROCESS = 2
 """A process takes about as long to start as one or two kernels to compile."""
 
 
