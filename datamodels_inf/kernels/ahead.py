@@ -35,6 +35,9 @@ SWAP_OF_GROUPS = (*COLUMNS, "dense_swap.count_wins_of_masks")
 SWAP_OF_NUMBERS = ("dense_swap.count_wins",)
 CLOSED_SETS = ("closed_sets.largest_allowed",)
 RESAMPLED = ("resampled_ranks.resampled_spearman",)
+EVERYTHING = tuple(
+    dict.fromkeys((*LASSO, *CONTRAST, *SWAP, *SWAP_OF_GROUPS, *SWAP_OF_NUMBERS, *CLOSED_SETS, *ONE_TARGET, *RESAMPLED))
+)
 
 MOST_PROCESSES = 4
 WORTH_A_PROCESS = 2
