@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -84,8 +85,10 @@ class Ahead:
         self._lock = Lock()
         self._closed = False
         self._processes: list[subprocess.Popen[str]] = []
-        for _ in range(processes if self._waiting else 0):
-            Thread(target=self._serve, daemon=True).start()
+        self._serving = processes if self._waiting else 0
+        self._threads = [Thread(target=self._serve, daemon=True) for _ in range(self._serving)]
+        for thread in self._threads:
+            thread.start()
 
     def wait(self, doors: Iterable[str], seconds: float | None = None) -> bool:
         """Until these are compiled, or somebody tried; False if it takes longer."""
@@ -95,11 +98,11 @@ class Ahead:
         """What has not begun is left."""
         with self._lock:
             self._closed = True
-            for door in self._waiting:
-                self._compiled[door].set()
-            self._waiting.clear()
+            self._leave()
             for process in self._processes:
                 process.terminate()
+        for thread in self._threads:
+            thread.join()
 
     def _next(self) -> str | None:
         with self._lock:
@@ -108,19 +111,31 @@ class Ahead:
     def _serve(self) -> None:
         """One process: a door after the other, until none is left. If it dies, the doors are the caller's."""
         process = self._start()
-        while (door := self._next()) is not None:
-            try:
-                if process is not None and process.stdin is not None and process.stdout is not None:
-                    process.stdin.write(f"{door}\n")
-                    process.stdin.flush()
+        if process is None or process.stdin is None or process.stdout is None:
+            self._give_up()
+            return
+        with process.stdout, suppress(OSError), process.stdin as asked:
+            while (door := self._next()) is not None:
+                try:
+                    asked.write(f"{door}\n")
+                    asked.flush()
                     process.stdout.readline()
-            except OSError:
-                process = None
-            finally:
-                self._compiled[door].set()
-        if process is not None and process.stdin is not None:
-            process.stdin.close()
-            process.wait()
+                finally:
+                    self._compiled[door].set()
+        process.wait()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Nobody serves any more, if this was the last one: nobody must wait."""
+        with self._lock:
+            self._serving -= 1
+            if self._serving == 0:
+                self._leave()
+
+    def _leave(self) -> None:
+        for door in self._waiting:
+            self._compiled[door].set()
+        self._waiting.clear()
 
     def _start(self) -> subprocess.Popen[str] | None:
         here = str(Path(__file__).parents[2])
