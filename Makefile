@@ -3,15 +3,21 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
+UV ?= $(shell command -v uv)
+INSTALL := $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 
 .PHONY: demo study sample simulate test test-long lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
-# so an interrupted installation is done again.
+# so an interrupted installation is done again. By uv where there is one, which takes seconds; its own choice among
+# indexes would be another than pip's. Where it cannot (it does not read pip's configuration), by pip. The environment
+# has a pip either way: the tests of the wheel use it.
 $(VENV)/.made: pyproject.toml constraints.txt
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
+	if [ -z "$(UV)" ]; then $(BIN)/python -m pip install --quiet $(INSTALL); \
+	elif "$(UV)" pip install --quiet --python $(BIN)/python --index-strategy unsafe-best-match $(INSTALL); then :; \
+	else echo "uv could not install the packages; pip does it."; $(BIN)/python -m pip install --quiet $(INSTALL); fi
 	touch $@
 
 # The whole pipeline on the embedded data: a findings report on real images and really trained models.

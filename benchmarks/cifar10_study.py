@@ -25,8 +25,9 @@ from datamodels_inf.neighbours.neighbours import pixel_vectors
 from datamodels_inf.power import paired_power, swap_power, unpaired_win_probability
 from datamodels_inf.prediction.mixture import ScaleMixture
 from datamodels_inf.row_planning import rows_by_method
+from datamodels_inf.training.draws import draw_masks
 from datamodels_inf.training.patch_features import learn_patch_features
-from datamodels_inf.training.train import draw_masks, train_margins
+from datamodels_inf.training.train import train_margins
 from pipeline.commands.train import UNLABELLED, train_from_settings
 from pipeline.config import Config
 from pipeline.config_files import load_config

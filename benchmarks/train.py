@@ -35,8 +35,9 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from datamodels_inf.training import NETWORKS, train
-from datamodels_inf.training.patch_features import PatchRecipe
-from datamodels_inf.training.train import Recipe, draw_masks, train_margins
+from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.recipe import PatchRecipe, Recipe
+from datamodels_inf.training.train import train_margins
 from pipeline.commands.train import recipe_of
 from pipeline.config_files import load_config
 from pipeline.images.image_set import Labels

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, check_choice
+from datamodels_inf.internal.ranks import average_ranks
 from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.masks import PackedMasks, check_indices
 
@@ -218,17 +219,13 @@ def detect_coding(
 
 def spearman(y: Floats, predicted: Floats) -> Floats:
     """Pearson's correlation of the average ranks, column by column; NaN where either is constant."""
-    from scipy.stats import rankdata  # Slow to import.
-
     # Ranks are multiples of ½ and so is their mean: a constant column has a sum of squares of exactly 0.
-    a, b = (rankdata(column, axis=0) - (len(column) + 1) / 2 for column in (y, predicted))
+    a, b = (average_ranks(column) - (len(column) + 1) / 2 for column in (y, predicted))
     return _ratio((a * b).sum(axis=0), np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0)))
 
 
 def _spearman_in_threads(y: Floats, predicted: Floats, threads: int) -> Floats:
     """Of many columns: to rank them takes as long as to predict them."""
-    from scipy.stats import rankdata  # noqa: F401 — here, for threads that all import it wait for each other
-
     found = np.empty(y.shape[1])
 
     def rank(some: slice) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from datamodels_inf.internal.cores import available_cores, blas_threads
+from pipeline.compiling import Compiling
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.progress import working
@@ -80,10 +81,12 @@ class Pipeline:
         with self.store.locked(self.say):
             self._look_ahead(specs, None)
             results: dict[str, Result] = {}
-            for name, spec in specs.items():
-                results[name] = self._stage(name, spec, {key: results[key] for key in spec.inputs})
-                if name == "download":
-                    self._look_ahead(specs, results[name])
+            with Compiling(self._kernels(specs), self.threads) as compiling:
+                for name, spec in specs.items():
+                    inputs = {key: results[key] for key in spec.inputs}
+                    results[name] = self._stage(name, spec, inputs, compiling)
+                    if name == "download":
+                        self._look_ahead(specs, results[name])
             if STAGES[last].published:
                 for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                     self.say(f"{'':<9} {line}")
@@ -101,11 +104,20 @@ class Pipeline:
 
     def _look_ahead(self, specs: Mapping[str, Spec], download: Result | None) -> None:
         """Let the stages that will run refuse what they can see already."""
-        for name, spec in specs.items():
+        for name in self._to_make(specs):
             ahead = STAGES[name].ahead
-            made = (self.store.folder(spec) / "manifest.json").is_file() and name not in self.force
-            if ahead is not None and not made:
+            if ahead is not None:
                 ahead(self.config, None if download is None else Data.of(download, self.config))
+
+    def _to_make(self, specs: Mapping[str, Spec]) -> list[str]:
+        """The stages that have left nothing, at a glance."""
+        made = {name for name, spec in specs.items() if (self.store.folder(spec) / "manifest.json").is_file()}
+        return [name for name in specs if name not in made or name in self.force]
+
+    def _kernels(self, specs: Mapping[str, Spec]) -> list[str]:
+        """What the stages that will run call, in their order."""
+        names = [] if self.dry_run else self._to_make(specs)
+        return [kernel for name in names for kernel in STAGES[name].kernels(self.config)]
 
     def _advice(self, results: Mapping[str, Result]) -> list[str]:
         """Where a method found nothing that another one would see: one line."""
@@ -142,12 +154,12 @@ class Pipeline:
         stale = "" if found is None else STAGES[name].stale(found, self.store.root)
         return (None, stale) if stale else (found, reason)
 
-    def _stage(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
+    def _stage(self, name: str, spec: Spec, inputs: dict[str, Result], compiling: Compiling) -> Result:
         """Found or made, never in silence, and with BLAS on as many threads as the stage itself may use."""
         with working(name, self.quiet), blas_threads(self.threads or available_cores()):
-            return self._found_or_made(name, spec, inputs)
+            return self._found_or_made(name, spec, inputs, compiling)
 
-    def _found_or_made(self, name: str, spec: Spec, inputs: dict[str, Result]) -> Result:
+    def _found_or_made(self, name: str, spec: Spec, inputs: dict[str, Result], compiling: Compiling) -> Result:
         found, reason = self.look_up(name, spec, inputs)
         if found is not None and name not in self.force:
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
@@ -169,6 +181,7 @@ class Pipeline:
                 dry_run=self.dry_run,
                 command=self.command,
             )
+            compiling.ready(STAGES[name].kernels(self.config), run.say)
             summary: Summary = STAGES[name].run(run)
             return summary.as_json()
 

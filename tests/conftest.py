@@ -1,14 +1,19 @@
 """A shell's background job (`make test &`) ignores SIGINT, and so would the processes that the tests interrupt.
 
+Kernels are compiled once, before the workers of xdist start, which would each compile them.
+
 The longest files come first, so that no worker is left alone with one of them at the end (with xdist's
 --no-loadscope-reorder, as in the Makefile).
 """
 
+import os
 import signal
 from pathlib import Path
 
 import long_runs
 import pytest
+
+from datamodels_inf.kernels.ahead import EVERYTHING, Ahead, load
 
 HERE = Path(__file__).parent
 
@@ -27,6 +32,11 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     long_runs.LONG = config.getoption("--long")
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        compiling = Ahead(EVERYTHING, os.cpu_count() or 1)
+        compiling.wait(EVERYTHING)
+        load(compiling.missing)
+        compiling.close()
 
 
 def pytest_collection_modifyitems(items):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.internal.threads import in_threads
+from datamodels_inf.kernels import read_only
 from datamodels_inf.masks import PackedMasks, count_ones
 from datamodels_inf.scores import Features
 
@@ -58,7 +59,7 @@ def column_words(x: Features, columns: Ints, rows: Ints | slice, threads: int) -
         stop = min(start + BYTES_AT_ONCE, used.size)
         block = bits[:, used[start:stop]][rows] if isinstance(rows, np.ndarray) else bits[rows][:, used[start:stop]]
         all_eight = np.zeros((8 * (stop - start), words.shape[1]), np.uint64)
-        transpose_bits(np.ascontiguousarray(block), all_eight, 0)
+        transpose_bits(read_only(block), all_eight, 0)
         part = slice(bounds[start], bounds[stop])
         byte = np.searchsorted(used[start:stop], columns[part] >> 3)
         words[part] = all_eight[8 * byte + (columns[part] & 7)]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import even_slices, in_threads
+from datamodels_inf.kernels import read_only
 from datamodels_inf.masks import PackedMasks
 
 COPIED = 8
@@ -65,7 +66,7 @@ class ColumnWords:
         self.words = np.zeros((masks.n_train, _padded(masks.n_models)), np.uint64)
 
         def transpose(start: int) -> None:
-            transpose_bits(np.ascontiguousarray(bits[start : start + AT_ONCE]), self.words, start // 64)
+            transpose_bits(read_only(bits[start : start + AT_ONCE]), self.words, start // 64)
 
         in_threads(transpose, range(0, len(bits), AT_ONCE), threads)
 
@@ -121,7 +122,7 @@ def column_sums(masks: PackedMasks, values: Floats, threads: int) -> Floats:
 
     numbers = WholeNumbers.of(values)
     whole, totals = np.ascontiguousarray(numbers.whole[:, 0]), np.zeros(masks.n_train, np.int64)
-    bits = np.ascontiguousarray(masks.bits)
+    bits = read_only(masks.bits)
 
     def add(piece: slice) -> None:
         add_columns(bits, piece.start, piece.stop, whole, totals)
@@ -138,7 +139,7 @@ def row_sums(masks: PackedMasks, values: Floats, threads: int) -> Floats:
     whole, totals = np.ascontiguousarray(numbers.whole[:, 0]), np.zeros(masks.n_models, np.int64)
 
     def add(piece: slice) -> None:
-        add_rows(np.ascontiguousarray(masks.bits[piece]), whole, totals[piece])
+        add_rows(read_only(masks.bits[piece]), whole, totals[piece])
 
     in_threads(add, even_slices(masks.n_models, AT_ONCE, threads), threads)
     return np.asarray(totals * numbers.step[0])

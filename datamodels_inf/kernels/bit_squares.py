@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from datamodels_inf.kernels.compiled import kernel
+
+BITS = types.Array(types.uint8, 2, "C", readonly=True)
+"""Packed masks at a door: memory-mapped ones are read-only, and what is not becomes so (`read_only`)."""
 
 
 @kernel()

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import int64
 
 from datamodels_inf.internal.checks import Ints
-from datamodels_inf.kernels.bit_squares import transposed_square
+from datamodels_inf.kernels.bit_squares import BITS, transposed_square
 from datamodels_inf.kernels.compiled import kernel
 
 BYTES_AT_ONCE = 64
@@ -32,7 +33,7 @@ def fill_table(values: Ints, first: int, stop: int, reverse: bool, table: Ints) 
             table[e + (1 << bit)] = table[e] + value
 
 
-@kernel()
+@kernel(BITS, int64, int64, int64[::1], int64[::1])
 def add_columns(bits: Any, first: int, stop: int, values: Ints, totals: Ints) -> None:
     """totals[8b + c] += Σ_m bit (m, 8b + c) · values[m] for bytes b from `first` to `stop`, as np.packbits packs.
 
@@ -49,7 +50,7 @@ def add_columns(bits: Any, first: int, stop: int, values: Ints, totals: Ints) ->
                 totals[8 * b + c] += table[(x >> np.uint64(8 * (7 - c))) & np.uint64(255)]
 
 
-@kernel()
+@kernel(BITS, int64[::1], int64[::1])
 def add_rows(bits: Any, values: Ints, totals: Ints) -> None:
     """totals[m] += Σ_l bit (m, l) · values[l]."""
     n, width = bits.shape

@@ -12,6 +12,7 @@ below 0 (up to `high`), and then until there are `low`. Zeros of h come first on
 from __future__ import annotations
 
 import numpy as np
+from numba import float64, int64
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.kernels.compiled import kernel
@@ -61,7 +62,7 @@ def speaks_against(
     return bool(total < -ROUNDING)
 
 
-@kernel()
+@kernel(float64[::1], int64[::1], int64, int64[::1], int64[::1], float64[::1], int64[::1])
 def largest_allowed(upper: Floats, below: Ints, m: int, low: Ints, high: Ints, factor: Floats, nonzero: Ints) -> int:
     """How many bins the largest R has that no A speaks against.
 

@@ -7,13 +7,13 @@ constants that went into it; here they count too, so that no result ever comes f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache
 from numba.core.errors import TypingError
 
@@ -34,17 +34,31 @@ class _Kept(FunctionCache):
         self._cache_file._source_stamp = (self._cache_file._source_stamp, sources())
 
 
-def kernel(**options: Any) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """`options` are njit's."""
+def kernel(*door: Any, **options: Any) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """`options` are njit's. `door`: of a kernel that Python calls, the types of its arguments, the only ones it gets.
+
+    Nothing is compiled here; but what a door needs is known before it is called, and can be compiled while data are
+    read (`datamodels_inf.kernels.ahead`). A call with other types works, and compiles everything behind the door again.
+    """
 
     def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        dispatcher: Any = njit(nogil=True, **options)(function)
+        # Without the wrapper for C, which nobody calls.
+        chosen: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
+        dispatcher: Any = njit(**chosen)(function)
         # Where no folder can be written to, or in a numba that has changed inside, each process compiles for itself.
         with suppress(RuntimeError, AttributeError):
             dispatcher._cache = _Kept(function)
+        dispatcher.door = door
+        dispatcher.get_call_template = partial(_call_template, dispatcher)
         return cast("Callable[Parameters, Result]", dispatcher)
 
     return compiled
+
+
+def _call_template(dispatcher: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Numba would compile a kernel anew for each constant that another one calls it with: f(x, 0), f(x, 1)."""
+    plain = [kind.literal_type if isinstance(kind, types.Literal) else kind for kind in arguments]
+    return type(dispatcher).get_call_template(dispatcher, plain, keywords)
 
 
 def check_layout(*wanted: tuple[Any, Any]) -> None:

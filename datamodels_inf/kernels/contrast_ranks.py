@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import float64, int64, uint64
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.kernels.compiled import kernel
@@ -192,7 +193,6 @@ def _welch(a: Floats, b: Floats, effect: Floats) -> None:
         effect[2] = min(a.size, b.size) - 1.0
 
 
-@kernel()
 def contrast_pairs(
     words: Any, offset: Floats, f: Floats, left: Ints, right: Ints, own: Floats
 ) -> tuple[Ints, Floats, Floats, Any]:
@@ -205,17 +205,38 @@ def contrast_pairs(
     pairs, n = left.shape[0], offset.size
     counts, effects, laws = np.zeros((pairs, 4), np.int64), np.empty((pairs, 3)), np.zeros((pairs, 4))
     ranks = np.zeros((pairs, EXACT_UP_TO), np.int64)
-    residuals_a, residuals_b = np.empty(n), np.empty(n)
-    keys_a, keys_b, keys = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    for p in range(pairs):
-        a = residuals_a[: _residuals(words, left[p], right[p], offset, f, own[p, 0], residuals_a)]
-        b = residuals_b[: _residuals(words, right[p], left[p], offset, f, own[p, 1], residuals_b)]
+    residuals, keys = np.empty((2, n)), np.empty((3, n), np.int64)
+    contrast(words, offset, f, left, right, own, residuals, keys, counts, effects, laws, ranks)
+    return counts, effects, laws, ranks
+
+
+@kernel(
+    uint64[:, ::1], float64[::1], float64[::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1],
+    int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[:, ::1],
+)  # fmt: skip
+def contrast(
+    words: Any,
+    offset: Floats,
+    f: Floats,
+    left: Ints,
+    right: Ints,
+    own: Floats,
+    residuals: Floats,
+    keys: Ints,
+    counts: Ints,
+    effects: Floats,
+    laws: Floats,
+    ranks: Ints,
+) -> None:
+    """`contrast_pairs`, with its memory: `residuals` and `keys` have a row for either side, `keys` one for both."""
+    for p in range(left.shape[0]):
+        a = residuals[0, : _residuals(words, left[p], right[p], offset, f, own[p, 0], residuals[0])]
+        b = residuals[1, : _residuals(words, right[p], left[p], offset, f, own[p, 1], residuals[1])]
         _welch(a, b, effects[p])
-        some_a = keys_a[: _fold(a, _first_above(a, True), _first_above(a, False), 1, keys_a)]
-        some_b = keys_b[: _fold(b, _first_above(b, True), _first_above(b, False), -1, keys_b)]
-        informative = keys[: some_a.size + some_b.size]
+        some_a = keys[0, : _fold(a, _first_above(a, True), _first_above(a, False), 1, keys[0])]
+        some_b = keys[1, : _fold(b, _first_above(b, True), _first_above(b, False), -1, keys[1])]
+        informative = keys[2, : some_a.size + some_b.size]
         _merge(some_a, some_b, informative)
         few = ranks[p] if informative.size <= EXACT_UP_TO else ranks[p, :0]
         counts[p, 0], counts[p, 1], counts[p, 3] = a.size, b.size, informative.size
         counts[p, 2] = _rank(informative, laws[p], few)
-    return counts, effects, laws, ranks

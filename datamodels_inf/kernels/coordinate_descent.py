@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import boolean, float32, float64, int64, uint64
 
 from datamodels_inf.internal.checks import Floats, Ints
-from datamodels_inf.kernels.bit_squares import transposed_square
+from datamodels_inf.kernels.bit_squares import BITS, transposed_square
 from datamodels_inf.kernels.compiled import kernel
-from datamodels_inf.kernels.gram_rows import Rows, add_four, correlate, fill_gram
+from datamodels_inf.kernels.gram_rows import ROWS, Rows, add_four, correlate, fill_gram
 from datamodels_inf.kernels.popcount import common_ones
 
 
-@kernel()
+@kernel(uint64[:, ::1], int64, int64, int64[::1])
 def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
     """counts[j] = popcount(words[j, first:last])."""
     for j in range(counts.size):
@@ -24,7 +25,7 @@ def count_ones(words: Any, first: int, last: int, counts: Ints) -> None:
         counts[j] = common_ones(column, column)  # type: ignore[call-arg]
 
 
-@kernel()
+@kernel(BITS, uint64[:, ::1], int64)
 def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
     """Row r, column 8b + c of `bits`, packed as np.packbits does, becomes bit r mod 64 of words[8b + c, first + r/64].
 
@@ -103,7 +104,10 @@ def descend(
     return most_sweeps
 
 
-@kernel()
+@kernel(
+    ROWS, float32[:, ::1], int64, int64[::1], float64[::1], float64[::1], float64[::1], float64, float64,
+    float64, int64,
+)  # fmt: skip
 def descend_and_look(
     gram: Rows,
     local: Any,
@@ -128,7 +132,7 @@ def descend_and_look(
     return sweeps, g, duality_gap(own, w, g[features], lam, y2, np.abs(g).max())
 
 
-@kernel()
+@kernel(float64[::1], boolean[::1], float64)
 def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
     """The columns outside the working set with |g_j| > level."""
     count = 0
@@ -140,7 +144,7 @@ def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
     return found[:count].copy()
 
 
-@kernel()
+@kernel(uint64[:, ::1], int64[::1], int64, float64[::1], float64[::1])
 def add_columns(words: Any, features: Ints, first: int, weights: Floats, out: Floats) -> None:
     """out[m] += Σ_j weights_j·M_mj over the rows from word `first` on; `out` has 64 entries a word."""
     ones = np.uint64(1) << np.arange(64).astype(np.uint64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import boolean, float64, int64, uint64
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.coins import GOLDEN, MIX_1, MIX_2
@@ -85,7 +86,10 @@ def _count_heads(
     return heads
 
 
-@kernel()
+@kernel(
+    float64[::1], float64[::1], float64[::1], boolean, float64[::1], boolean, boolean, float64[:, ::1],
+    int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], uint64[::1], boolean,
+)  # fmt: skip
 def count_wins(
     offset: Floats,
     slope: Floats,
@@ -110,17 +114,16 @@ def count_wins(
     count = left.shape[0]
     size = f.size if paired else f.size // 2
     first = 0 if paired else size
-    untouched = offset[:size] + slope[:size] * f[:size]
-    if absolute:
-        untouched = np.abs(untouched)
+    untouched, shift, tolerance = np.empty(size), np.empty(size), np.empty(size)
+    for m in range(size):
+        untouched[m] = offset[m] + slope[m] * f[m]
+        if absolute:
+            untouched[m] = abs(untouched[m])
     offset, slope, f = offset[first:], slope[first:], f[first:]
-    shift = np.empty(size)
-    tolerance = base_tolerance.copy()
     wins, ties, coins = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     for p in range(count):
-        shift[:] = 0.0
-        if not exact:
-            tolerance[:] = base_tolerance
+        for m in range(size):  # Not `shift[:] = …`, which takes seconds to compile.
+            shift[m], tolerance[m] = 0.0, base_tolerance[m]
         for k in range(left.shape[1]):
             xi, xj = columns[left[p, k], first:], columns[right[p, k], first:]
             _add_shift(shift, xi, xj, coefficients[p, k])
@@ -145,7 +148,10 @@ def _add_shift_of_masks(shift: Floats, xi: Any, xj: Any, coefficient: float) -> 
             part[row] += (coefficient if only_j & bit else 0.0) - (coefficient if only_i & bit else 0.0)
 
 
-@kernel()
+@kernel(
+    float64[::1], float64[::1], float64[::1], float64[::1], boolean, uint64[:, ::1], int64[:, ::1],
+    int64[:, ::1], float64[:, ::1], uint64[::1], boolean,
+)  # fmt: skip
 def count_wins_of_masks(
     untouched: Floats,
     offset: Floats,
@@ -168,9 +174,12 @@ def count_wins_of_masks(
     wins, ties, coins = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
     won_unmoved, lost_unmoved = _count(untouched, offset, slope, f, shift[:size], absolute, tolerance)
     for p in range(pairs):
-        won, lost = won_unmoved, lost_unmoved
-        shift[:] = 0.0
-        if coefficients[p].any():  # Else θ̂_i = θ̂_j, and a swap moves nothing.
+        won, lost, moves = won_unmoved, lost_unmoved, False
+        for m in range(shift.size):
+            shift[m] = 0.0
+        for k in range(left.shape[1]):
+            moves |= coefficients[p, k] != 0.0
+        if moves:  # Else θ̂_i = θ̂_j, and a swap moves nothing.
             for k in range(left.shape[1]):
                 _add_shift_of_masks(shift, words[left[p, k]], words[right[p, k]], coefficients[p, k])
             won, lost = _count(untouched, offset, slope, f, shift[:size], absolute, tolerance)

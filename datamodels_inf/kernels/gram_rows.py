@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import float64, int16, int32, int64, types
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
@@ -36,7 +37,16 @@ class Rows(NamedTuple):
     excess_beyond: Floats
 
 
-@kernel()
+ROWS: Any = types.NamedTuple(  # type: ignore[no-untyped-call]
+    (
+        int16[:, ::1], int64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1],
+        int64[::1], int64[::1], float64[::1],
+    ),
+    Rows,
+)  # fmt: skip
+
+
+@kernel(int32[:, ::1], int64[::1], int64[::1], int64[::1], int16[:, ::1], int64[::1], int64)
 def set_rows(counts: Any, features: Ints, which: Ints, base: Ints, rows: Any, slots: Ints, most: int) -> None:
     """rows[slots[b], j] = N_jk − base_j − base_k, cut off at ±most, for k = features[b], j = which[i], counts[b, i]."""
     base_of = base[which]
@@ -46,7 +56,7 @@ def set_rows(counts: Any, features: Ints, which: Ints, base: Ints, rows: Any, sl
             row[which[i]] = min(most, max(-most, counts[b, i] - base_of[i] - base_b))
 
 
-@kernel()
+@kernel(int32[:, ::1], int64[::1], int64[::1], int64[::1], int16[:, ::1], int64[::1], int64)
 def add_to_rows(counts: Any, features: Ints, which: Ints, moved: Ints, rows: Any, slots: Ints, most: int) -> None:
     """rows[slots[b], j] += counts[b, i] + moved_j + moved_k, cut off at ±most; what is cut off already stays so."""
     moved_of = moved[which]
@@ -58,7 +68,7 @@ def add_to_rows(counts: Any, features: Ints, which: Ints, moved: Ints, rows: Any
                 row[which[i]] = min(most, max(-most, before + counts[b, i] + moved_of[i] + moved_b))
 
 
-@kernel()
+@kernel(int16[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1])
 def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: Ints) -> None:
     """rows[slots[b], which[i]] = rows[sources[i], features[b]]: the matrix is symmetric, sources[i] is row which[i]."""
     for i in range(which.size):
@@ -67,7 +77,7 @@ def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: In
             rows[slots[b], j] = source[features[b]]
 
 
-@kernel()
+@kernel(ROWS, float64[::1], int64[::1], float64[::1])
 def correlate(gram: Rows, c: Floats, features: Ints, w: Floats) -> Floats:
     """g = c − (ZᵀZ/n)·w for all columns, w being 0 outside `features`.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import int64, types, uint64
 from numba.extending import intrinsic
 
 from datamodels_inf.internal.checks import Ints
@@ -28,7 +28,7 @@ WIDTHS = widths_of_word(6)
 LINES = sum(2**width for width in WIDTHS)
 
 
-@kernel()
+@kernel(uint64[:, ::1], int64, int64[:, ::1], int64[:, ::1])
 def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
     """totals[j, t] += Σ_r bit r of words[j, first:] · steps[r, t], for TARGETS targets.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import int32, int64, types, uint64
 from numba.extending import intrinsic
 
 from datamodels_inf.internal.checks import Ints
@@ -50,7 +50,7 @@ ROUNDS = (2**16 - 1) // (64 * COPIED)
 """So often COPIED words are counted before a number of 16 bits could overflow."""
 
 
-@kernel()
+@kernel(uint64[:, ::1], int64[::1], int64[::1], int64, int64, int32[:, ::1])
 def count_common(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
     """counts[b, i] = popcount(words[features[b]] & words[which[i]]), over the words from `first` to `last`.
 

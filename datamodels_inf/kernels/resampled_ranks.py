@@ -7,6 +7,7 @@ group of equal values whose models were taken g times in all, with b before it, 
 from __future__ import annotations
 
 import numpy as np
+from numba import boolean, float64, int16, int64
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
@@ -26,7 +27,7 @@ def _centred_ranks(counts: NDArray[np.int16], order: Ints, last: NDArray[np.bool
             before, start, taken = before + taken, place + 1, 0
 
 
-@kernel()
+@kernel(int16[:, ::1], int64[::1], boolean[::1], int64[::1], boolean[::1], float64[::1])
 def resampled_spearman(
     counts: NDArray[np.int16],
     order_x: Ints,

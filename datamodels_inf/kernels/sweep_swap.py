@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import boolean, float64, int64, uint64
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.kernels.compiled import kernel
@@ -48,44 +49,50 @@ def _first(
 
 @kernel()
 def _ends(
-    untouched: Floats, offset: Floats, slope: Floats, f: Floats, sign: float, absolute: bool, sorted_c: Floats
-) -> Ints:
-    """(size, 2, 2): for each row the range of c, first and last + 1, with a key below, and at most, the untouched."""
-    ends = np.zeros((f.size, 2, 2), np.int64)
+    untouched: Floats,
+    offset: Floats,
+    slope: Floats,
+    f: Floats,
+    sign: float,
+    absolute: bool,
+    sorted_c: Floats,
+    ends: Ints,
+) -> None:
+    """ends[m], of a row: the range of c, first and last + 1, with a key below, and at most, the untouched."""
     for m in range(f.size):
         turned = slope[m] * sign < 0
         bottom, top = -untouched[m], untouched[m]
-        if not absolute:
-            bottom, top = (-untouched[m], np.inf) if turned else (-np.inf, untouched[m])
-        for which in (BELOW, AT_MOST):
+        if not absolute and turned:
+            top = np.inf
+        elif not absolute:
+            bottom = -np.inf
+        for which in range(2):
             inside = which == AT_MOST
             first = _first(offset[m], slope[m], f[m], sign, sorted_c, bottom, inside, turned)
             end = _first(offset[m], slope[m], f[m], sign, sorted_c, top, not inside, turned)
             ends[m, which, 0], ends[m, which, 1] = first, max(first, end)
-    return ends
 
 
 @kernel()
-def _flips(ends: Ints, count: int) -> tuple[Ints, Ints]:
-    """(start, flips): those at place p of the sweep are flips[start[p] : start[p + 1]].
+def _sort_flips(ends: Ints, start: Ints, next_free: Ints, flips: Ints) -> None:
+    """The flips at place p of the sweep are flips[start[p] : start[p + 1]]; `start` and `next_free` come with zeros.
 
-    `ends` is (2, size, 2, 2), of sign + and −; a flip is a place in its first three axes.
+    The ends of a row are those of sign + and −; a flip is its place in the first three axes of `ends`.
     """
-    flat = ends.reshape(-1, 2)
-    start = np.zeros(count + 2, np.int64)
-    for place in ends.flat:
-        start[place + 1] += 1
-    start = np.cumsum(start)
-    flips = np.empty(flat.size, np.int64)
-    next_free = start.copy()
-    for k in range(len(flat)):
-        for place in flat[k]:
+    size = ends.shape[1]
+    for k in range(4 * size):
+        for end in range(2):
+            start[ends[k // (2 * size), (k >> 1) % size, k & 1, end] + 1] += 1
+    for place in range(1, start.size):
+        start[place] += start[place - 1]
+        next_free[place] = start[place]
+    for k in range(4 * size):
+        for end in range(2):
+            place = ends[k // (2 * size), (k >> 1) % size, k & 1, end]
             flips[next_free[place]] = k
             next_free[place] += 1
-    return start, flips
 
 
-@kernel()
 def sweep_wins(
     untouched: Floats,
     offset: Floats,
@@ -102,36 +109,84 @@ def sweep_wins(
     """`count_wins_of_masks` for pairs of single images: `left`, `right` and `coefficients` have one axis."""
     count, size = left.size, f.size
     order = np.argsort(coefficients)
-    sorted_c = coefficients[order]
-    ends = np.empty((2, size, 2, 2), np.int64)
-    ends[PLUS] = _ends(untouched, offset, slope, f, 1.0, absolute, sorted_c)
-    ends[MINUS] = _ends(untouched, offset, slope, f, -1.0, absolute, sorted_c)
-    start, flips = _flips(ends, count)
-    sets = np.zeros((3, 2, words.shape[1]), np.uint64)
-    unmoved = _ends(untouched, offset, slope, f, 1.0, absolute, np.zeros(1))
-    for m in range(size):
-        for which in (BELOW, AT_MOST):
-            if unmoved[m, which, 0] < unmoved[m, which, 1]:
-                _flip(sets[UNMOVED, which], m)
-    wins, ties, coins = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for place in range(count):
-        for k in flips[start[place] : start[place + 1]]:
-            _flip(sets[k // (2 * size), k & 1], (k >> 1) % size)
-        p = order[place]
-        xi, xj = words[left[p]], words[right[p]]
-        won, not_lost = np.uint64(0), np.uint64(0)
-        for k in range(xi.size):
-            won += ones(_rows(sets, BELOW, k, xi[k], xj[k]))  # type: ignore[call-arg]
-            not_lost += ones(_rows(sets, AT_MOST, k, xi[k], xj[k]))
-        wins[p], ties[p] = won, not_lost - won
-        if flip and ties[p] > 0:
-            coins[p] = _heads(sets, xi, xj, coin_keys[p])
+    ends, flips = np.empty((3, size, 2, 2), np.int64), np.empty(8 * size, np.int64)
+    start, next_free = np.zeros((2, count + 2), np.int64)
+    sets, counts = np.zeros((3, 2, words.shape[1]), np.uint64), np.zeros((3, count), np.int64)
+    # Sorting and memory are numpy's: compiled here, they would take longer to compile than all of the sweep.
+    rows = untouched, offset, slope, f, absolute, np.zeros(1)
+    sweep(
+        *rows,
+        words,
+        left,
+        right,
+        order,
+        coefficients[order],
+        coin_keys,
+        flip,
+        ends,
+        start,
+        next_free,
+        flips,
+        sets,
+        counts,
+    )
+    wins, ties, coins = counts
     return wins, ties, coins
 
 
+@kernel(
+    float64[::1], float64[::1], float64[::1], float64[::1], boolean, float64[::1],
+    uint64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], uint64[::1], boolean,
+    int64[:, :, :, ::1], int64[::1], int64[::1], int64[::1], uint64[:, :, ::1], int64[:, ::1],
+)  # fmt: skip
+def sweep(
+    untouched: Floats,
+    offset: Floats,
+    slope: Floats,
+    f: Floats,
+    absolute: bool,
+    unmoved: Floats,
+    words: Any,
+    left: Ints,
+    right: Ints,
+    order: Ints,
+    sorted_c: Floats,
+    coin_keys: Any,
+    flip: bool,
+    ends: Ints,
+    start: Ints,
+    next_free: Ints,
+    flips: Ints,
+    sets: Any,
+    counts: Ints,
+) -> None:
+    """counts (3, pairs): wins, ties and coins of the pairs, which are swept in this `order`; `unmoved` is one c = 0."""
+    size = f.size
+    _ends(untouched, offset, slope, f, 1.0, absolute, sorted_c, ends[PLUS])
+    _ends(untouched, offset, slope, f, -1.0, absolute, sorted_c, ends[MINUS])
+    _ends(untouched, offset, slope, f, 1.0, absolute, unmoved, ends[UNMOVED])
+    _sort_flips(ends, start, next_free, flips)
+    for m in range(size):
+        for which in range(2):
+            if ends[UNMOVED, m, which, 0] < ends[UNMOVED, m, which, 1]:
+                _flip(sets, UNMOVED, which, m)
+    for place in range(left.size):
+        for k in range(start[place], start[place + 1]):
+            _flip(sets, flips[k] // (2 * size), flips[k] & 1, (flips[k] >> 1) % size)
+        p = order[place]
+        i, j = left[p], right[p]
+        won, not_lost = np.uint64(0), np.uint64(0)
+        for k in range(words.shape[1]):
+            won += ones(_rows(sets, BELOW, k, words[i, k], words[j, k]))  # type: ignore[call-arg]
+            not_lost += ones(_rows(sets, AT_MOST, k, words[i, k], words[j, k]))
+        counts[0, p], counts[1, p] = won, not_lost - won
+        if flip and not_lost > won:
+            counts[2, p] = _heads(sets, words, i, j, coin_keys[p])
+
+
 @kernel()
-def _flip(rows: Any, m: int) -> None:
-    rows[m >> 6] ^= ONE << np.uint64(m & 63)
+def _flip(sets: Any, moved: int, which: int, m: int) -> None:
+    sets[moved, which, m >> 6] ^= ONE << np.uint64(m & 63)
 
 
 @kernel()
@@ -143,11 +198,12 @@ def _rows(sets: Any, which: int, k: int, xi: np.uint64, xj: np.uint64) -> Any:
 
 
 @kernel()
-def _heads(sets: Any, xi: Any, xj: Any, coin_key: np.uint64) -> int:
+def _heads(sets: Any, words: Any, i: int, j: int, coin_key: np.uint64) -> int:
     """How many of the ties fall to the untouched side."""
     heads = 0
-    for k in range(xi.size):
-        tied = _rows(sets, AT_MOST, k, xi[k], xj[k]) ^ _rows(sets, BELOW, k, xi[k], xj[k])
+    for k in range(words.shape[1]):
+        xi, xj = words[i, k], words[j, k]
+        tied = _rows(sets, AT_MOST, k, xi, xj) ^ _rows(sets, BELOW, k, xi, xj)
         while tied:
             heads += coin(coin_key, 64 * k + int(lowest_one(tied)))  # type: ignore[call-arg]
             tied &= tied - ONE

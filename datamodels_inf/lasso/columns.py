@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import even_slices, in_threads
-from datamodels_inf.kernels import STEP
+from datamodels_inf.kernels import STEP, read_only
 from datamodels_inf.masks import PackedMasks
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -116,7 +116,7 @@ class ColumnBits:
         from datamodels_inf.kernels.coordinate_descent import transpose_bits
 
         def transpose(start: int) -> None:
-            rows = np.ascontiguousarray(bits[start : start + MASKS_AT_ONCE])
+            rows = read_only(bits[start : start + MASKS_AT_ONCE])
             transpose_bits(rows, self.words, first_word + start // 64)
 
         in_threads(transpose, range(0, len(bits), MASKS_AT_ONCE), self.threads)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints, as_array, check_integer
+from datamodels_inf.internal.ranks import average_ranks
 
 KINDS = ("helper ≻ hurter", "helper ≻ random", "random ≻ hurter")
 CANDIDATES = 3
@@ -100,6 +101,4 @@ def _of_method(scores: Floats, partners: Ints) -> dict[tuple[int, int], tuple[in
 
 def _places(scores: Floats) -> Floats:
     """Of each image its place from the most helpful on, from 1; equal scores share the mean of theirs."""
-    from scipy.stats import rankdata  # Slow to import.
-
-    return np.asarray(rankdata(-scores))
+    return average_ranks(-scores)

@@ -16,7 +16,6 @@ trained on.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,42 +26,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from datamodels_inf.training.recipe import PatchRecipe
+
 _VARIANCE = 10.0  # added to that of a patch, whose pixels are 0 to 255: flat patches stay small
 _RIDGE = 0.1  # added to the eigenvalues of whitening
 _AT_ONCE = 100  # images whose patches are in memory together
-
-
-@dataclass(frozen=True)
-class PatchRecipe:
-    """How features are made; the defaults are those of the CIFAR-10 study.
-
-    patch: side of a patch, in pixels. n_patches: from how many, drawn from all images, whitening and centroids are
-    learned. n_images: from how many images the components are learned. n_centroids: K. rounds: of k-means, at most.
-    """
-
-    patch: int = 6
-    n_patches: int = 200_000
-    n_images: int = 5_000
-    n_centroids: int = 256
-    rounds: int = 20
-    threshold: float = 0.25
-    n_components: int = 256
-    power: float = 0.2
-
-    def __post_init__(self) -> None:
-        for name in ("patch", "n_patches", "n_images", "n_centroids", "rounds", "n_components"):
-            value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
-                raise ValueError(f"`{name}` must be a whole number of at least 1.")
-        for name in ("threshold", "power"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"`{name}` must be zero or a positive number.")
-        if self.n_centroids > self.n_patches:
-            raise ValueError("`n_centroids` must be at most `n_patches`.")
-        if self.n_components > 8 * self.n_centroids:
-            raise ValueError("`n_components` must be at most 8 * `n_centroids`.")
-        if self.n_components >= self.n_images:
-            raise ValueError("`n_components` must be less than `n_images`: so many have no more components.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,85 +27,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from datamodels_inf.training import NETWORKS
+from datamodels_inf.training.draws import ORDER, WEIGHTS, stream
 from datamodels_inf.training.networks import Network, Shape
+from datamodels_inf.training.recipe import LastLayer, Recipe
 
-Law = Literal["fixed-size", "bernoulli"]
-Decay = Literal["loss", "weights"]
-LastLayer = Literal["he", "zero"]
-
-_MASK, _WEIGHTS, _ORDER = range(3)  # a model has one random stream for each purpose
 _MAX_BLOCK = 32  # more models at once are hardly faster, and one model alone costs a whole block
 _BLOCK_FLOATS = 2**20  # numbers of the images that a block sees at a time, 4 MB: they should stay in the cache
 _TILE = 2048  # images of each model that a block is made for; a larger subset is seen tile by tile
 _LEAST_TILE = 256  # shorter matrix products are slower than the cache is small
 _SHOWN_AT_ONCE = 1024  # images whose features are made together
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a model is trained: Adam on mean cross-entropy of its subset + weight_decay / 2 * |weights|^2.
-
-    The learning rate falls linearly from `learning_rate` to zero over the steps. `hidden` is the width of the
-    MLP or the number of channels of the convnet's first layer. With `batch_size` None every step sees the
-    whole subset; else it sees the next `batch_size` images of an endless series of shuffles of the subset.
-    With `decay` "weights" the loss is the cross-entropy alone, and each step also takes rate * weight_decay of the
-    weights away (AdamW). `last_layer` "zero" starts the last layer from zero and not from He's law.
-
-    The defaults suit a few hundred 8 x 8 digits. For a few thousand CIFAR-10 images try
-    Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64).
-    """
-
-    architecture: str = "mlp"
-    hidden: int = 32
-    steps: int = 60
-    learning_rate: float = 0.05
-    weight_decay: float = 0.01
-    batch_size: int | None = None
-    decay: Decay = "loss"
-    last_layer: LastLayer = "he"
-
-    def __post_init__(self) -> None:
-        if self.architecture not in NETWORKS:
-            raise ValueError(f"`architecture` must be one of {', '.join(NETWORKS)}.")
-        for name in ("hidden", "steps", "batch_size"):
-            value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1) and (name, value) != ("batch_size", None):
-                raise ValueError(f"`{name}` must be a whole number of at least 1.")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError("`learning_rate` must be a positive number.")
-        if not 0 <= self.weight_decay < math.inf:
-            raise ValueError("`weight_decay` must be zero or a positive number.")
-        for name, kinds in (("decay", Decay), ("last_layer", LastLayer)):
-            if getattr(self, name) not in get_args(kinds):
-                raise ValueError(f"`{name}` must be one of {', '.join(get_args(kinds))}.")
-
-
-def draw_masks(
-    n_train: int, first: int, last: int, *, seed: int, proportion: float = 0.5, law: Law = "fixed-size"
-) -> NDArray[np.bool_]:
-    """Masks of models first..last-1, one row each; a row depends only on `seed` and the model's index.
-
-    "fixed-size" keeps a uniform subset of exactly round(proportion * n_train) images, "bernoulli" keeps every
-    image independently with probability `proportion`.
-    """
-    if n_train < 1:
-        raise ValueError("`n_train` must be at least 1.")
-    if not 0 <= first <= last:
-        raise ValueError("`first` must be at least 0 and at most `last`.")
-    if not 0 < proportion < 1:
-        raise ValueError("`proportion` must lie strictly between 0 and 1.")
-    if law not in get_args(Law):
-        raise ValueError(f"`law` must be one of {', '.join(get_args(Law))}.")
-    masks = np.zeros((last - first, n_train), dtype=np.bool_)
-    size = round(proportion * n_train)
-    for row, model in zip(masks, range(first, last), strict=True):
-        rng = _stream(seed, model, _MASK)
-        if law == "fixed-size":
-            row[rng.choice(n_train, size, replace=False, shuffle=False)] = True
-        else:
-            np.less(rng.random(n_train), proportion, out=row)
-    return masks
 
 
 def train_margins(
@@ -216,7 +147,7 @@ def _train_block(
         order = np.zeros((job.block, capacity), dtype=np.int64)
         share = np.zeros((job.block, 1, capacity), dtype=np.float32)
         for row, model, slot in zip(rows.tolist(), models.tolist(), slots.tolist(), strict=True):
-            theta.draw(slot, _stream(job.seed, model, _WEIGHTS), job.recipe.last_layer)
+            theta.draw(slot, stream(job.seed, model, WEIGHTS), job.recipe.last_layer)
             seen = _order(job, masks[row], model, int(capacity))
             order[slot, : len(seen)] = seen
             share[slot, :, : len(seen)] = 1 / (job.recipe.batch_size or max(1, len(seen)))
@@ -255,7 +186,7 @@ def _order(job: _Job, mask: NDArray[np.bool_], model: int, length: int) -> NDArr
     if job.recipe.batch_size is None or len(subset) == 0:
         return subset
     shuffles = np.tile(subset, (-(-length // len(subset)), 1))
-    return _stream(job.seed, model, _ORDER).permuted(shuffles, axis=1).ravel()[:length]
+    return stream(job.seed, model, ORDER).permuted(shuffles, axis=1).ravel()[:length]
 
 
 def _capacity(recipe: Recipe, mask: NDArray[np.bool_]) -> int:
@@ -277,14 +208,6 @@ def _block_size(recipe: Recipe, images: NDArray[np.float32]) -> int:
         return 1
     n_floats = min(len(images), 2 * _TILE) * math.prod(images.shape[1:])  # a subset is about half of the images
     return min(_MAX_BLOCK, 1 << (max(1, _BLOCK_FLOATS // n_floats).bit_length() - 1))
-
-
-def _stream(seed: int, model: int, purpose: int) -> np.random.Generator:
-    """The random numbers of one model for one purpose: a Philox generator keyed by (seed, model)."""
-    if not 0 <= seed < 2**64:
-        raise ValueError("`seed` must be a whole number from 0 to 2**64 - 1.")
-    key, counter = np.array([seed, model], dtype=np.uint64), np.array([0, 0, 0, purpose], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
 
 def _margins(logits: Tensor, truth: Tensor) -> Tensor:

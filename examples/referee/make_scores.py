@@ -28,7 +28,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import pipeline
-from datamodels_inf.training.train import Recipe, draw_masks
+from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.recipe import Recipe
 from pipeline.images.image_set import ImageSet, as_float
 
 SEED = 2_026

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.row_blocks import LEAST
-from datamodels_inf.training.patch_features import PatchRecipe, learn_patch_features
-from datamodels_inf.training.train import Recipe
+from datamodels_inf.training.patch_features import learn_patch_features
+from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from pipeline.config import Test
 from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError

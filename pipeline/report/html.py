@@ -14,6 +14,7 @@ from pathlib import PurePath
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pipeline.report.compiled_templates import TEMPLATES
 from pipeline.report.names import class_name, place
 from pipeline.report.page import Page
 from pipeline.report.rows import Row
@@ -114,6 +115,7 @@ def _environment(page: Page, shown: Sequence[Shown]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=TEMPLATES,
     )
     environment.filters.update(
         FILTERS, item=item, subscripts=_subscripts, worded=partial(worded, noun=page.content.noun)

@@ -24,8 +24,9 @@ from pipeline.sources.cifar10_images import get_cifar10, say_without_images
 from pipeline.sources.fetch_plan import Plan, PlannedRows, Remotes, make_plan, make_whole_plan
 from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.row_split import refuse_empty
-from pipeline.store.files import file_digest, human_bytes
+from pipeline.store.files import file_digest
 from pipeline.summaries import DownloadSummary
+from pipeline.text.numbers import human_bytes
 
 if TYPE_CHECKING:
     from pipeline.stages.base import Run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +66,10 @@ def _never(result: Result, store: Path) -> str:
     return ""
 
 
+def _no_kernels(config: Config) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Stage(Generic[S]):
     """One stage: its name and what is to be known of it.
@@ -77,7 +81,8 @@ class Stage(Generic[S]):
     files are copied to where the user looks for reports, into the folder of the report's name and `suffix`. stale: why
     a result, though intact, is made again, given the store's folder; nothing if it is not. unread: files of its inputs
     that it does not read, and that may come later. ahead: refuses what can be seen to be wrong before hours of work:
-    called before any stage runs, and again with what the download stage left.
+    called before any stage runs, and again with what the download stage left. kernels: the compiled loops that it
+    calls (`datamodels_inf.kernels.ahead`): in a new installation they are compiled while earlier stages run.
     """
 
     name: str
@@ -93,6 +98,7 @@ class Stage(Generic[S]):
     stale: Callable[[Result, Path], str] = _never
     unread: tuple[str, ...] = ()
     ahead: Callable[[Config, Data | None], None] | None = None
+    kernels: Callable[[Config], Sequence[str]] = _no_kernels
 
     def settings(self, config: Config) -> dict[str, Any]:
         """What its key depends on, beside its version and inputs: all settings that are not left out.

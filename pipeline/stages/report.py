@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.findings import decide
 from datamodels_inf.internal.checks import Floats
+from datamodels_inf.kernels import ahead
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config
 from pipeline.config_files import to_toml
@@ -388,4 +389,11 @@ INPUTS = (
     "download", "fit", "test", "evidence", "prior", "atlas", "influence", "features", "robustness", "verify",
     "agreement",
 )  # fmt: skip
-STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True)
+
+
+def kernels(config: Config) -> Sequence[str]:
+    """For the correction, and for the influences of single images."""
+    return (*ahead.SUMS, *ahead.CLOSED_SETS, *ahead.ONE_TARGET)
+
+
+STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True, kernels=kernels)

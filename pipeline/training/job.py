@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from datamodels_inf.training.patch_features import PatchRecipe
-from datamodels_inf.training.train import Law, Recipe
+from datamodels_inf.training.draws import Law
+from datamodels_inf.training.recipe import PatchRecipe, Recipe
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.progress import progress_bar

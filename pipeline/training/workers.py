@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
-from datamodels_inf.training.train import Recipe, train_margins
+from datamodels_inf.training.recipe import Recipe
 from pipeline.errors import BadInputError
 from pipeline.training.inputs import Inputs
 
@@ -76,6 +76,8 @@ def train_batches(
 
 def train_batch(inputs: Inputs, recipe: Recipe, batch: Batch) -> NDArray[np.float32]:
     """Margins of the models of a batch; in a process with one torch thread, the same bits every time."""
+    from datamodels_inf.training.train import train_margins  # Brings torch.
+
     margins = train_margins(
         inputs.train,
         inputs.labels.train_labels,

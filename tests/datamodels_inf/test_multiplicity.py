@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 from datamodels_inf import adjust_pvalues
 from datamodels_inf.multiplicity import CORRECTIONS, critical_values, selected_confidence, threshold
@@ -139,3 +140,10 @@ def test_the_line_of_a_prior_is_of_its_shape():
             call("by", *arguments, shape=shape)
         with pytest.raises(ValueError, match="`correction` must be one of"):
             call("none", *arguments)
+
+
+@pytest.mark.parametrize(("name", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("bonferroni", "bonferroni")])
+@pytest.mark.parametrize("n", [1, 2, 500, 20_000])
+def test_the_same_bits_as_statsmodels(name, theirs, n):
+    p = np.round(np.random.default_rng(n).random(n) ** 3, 4)  # With ties and zeros.
+    np.testing.assert_array_equal(adjust_pvalues(p, name), multipletests(p, method=theirs)[1])

@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from datamodels_inf.training import train
-from datamodels_inf.training.train import Recipe, draw_masks
+from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.recipe import Recipe
 
 
 def small_problem(n: int = 41, n_targets: int = 9, seed: int = 0) -> dict[str, Any]:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from small_cifar10 import Small
 
-from datamodels_inf.training.patch_features import PatchRecipe
-from datamodels_inf.training.train import Recipe
+from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from pipeline.images import find
 from pipeline.images.choice import balanced
 from pipeline.images.find import get_images

@@ -37,7 +37,7 @@ def test_fresh_checkpoints_have_the_margins_of_the_embedded_models(example):
 
 
 def test_no_checkpoint_is_a_tested_model(example):
-    from datamodels_inf.training.train import draw_masks
+    from datamodels_inf.training.draws import draw_masks
 
     masks = np.unpackbits(np.load(ROOT / "pipeline" / "embedded" / "digits" / "masks.npy"), axis=1, count=400)
     known = {row.tobytes() for row in masks.astype(bool)}

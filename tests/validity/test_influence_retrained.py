@@ -8,7 +8,7 @@ import torch
 from long_runs import times
 
 from datamodels_inf import Datamodel, PackedMasks, influence_atlas
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.images.image_set import load_digits
 from pipeline.sources.embedded import FOLDER
 from pipeline.training.inputs import Inputs

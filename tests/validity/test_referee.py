@@ -6,7 +6,7 @@ import pytest
 from long_runs import times
 
 from datamodels_inf import referee
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 
 D, T, N, REPEATS, ALPHA = 30, 2, 120, times(300, 1000), 0.2
 SURPLUS = 3.0 * np.sqrt(ALPHA * (1 - ALPHA) / REPEATS)

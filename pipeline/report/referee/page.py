@@ -7,6 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.refereed import direction, headline, promise
+from pipeline.report.compiled_templates import TEMPLATES
 from pipeline.report.html import FILTERS
 from pipeline.report.referee.cards import cards_of
 from pipeline.report.referee.content import RefereeContent
@@ -37,6 +38,7 @@ def page_html(content: RefereeContent) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=TEMPLATES,
     )
     environment.filters.update(FILTERS)
     summary = content.summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from datamodels_inf.atlas import AtlasMaker
 from datamodels_inf.influence import MaskLaw
 from datamodels_inf.internal.checks import Ints
+from datamodels_inf.kernels import ahead
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.influence_summaries import AtlasSummary
@@ -122,4 +124,12 @@ def wanted(config: Config) -> bool:
     return config.atlas.wanted
 
 
-STAGE = Stage("atlas", VERSION, ("download", "fit"), AtlasSummary, run, left_out, instead, wanted, unread=PICTURES)
+def kernels(config: Config) -> Sequence[str]:
+    """Sums over columns of bits."""
+    return ahead.SUMS
+
+
+STAGE = Stage(
+    "atlas", VERSION, ("download", "fit"), AtlasSummary, run, left_out, instead, wanted, unread=PICTURES,
+    kernels=kernels,
+)  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.kernels import ahead
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.progress import progress_bar
@@ -168,4 +169,9 @@ def _worst(origins: Sequence[FitOrigin]) -> FitOrigin:
     return origins[-1].model_copy(update=gaps)
 
 
-STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead, unread=PICTURES)
+def kernels(config: Config) -> Sequence[str]:
+    """Of loaded weights only what they predict."""
+    return ahead.LASSO if config.fit.mode == "lasso" else ahead.PREDICTIONS
+
+
+STAGE = Stage("fit", VERSION, ("download",), FitSummary, run, left_out, instead, unread=PICTURES, kernels=kernels)

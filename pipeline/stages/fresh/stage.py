@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.config import Config
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.fresh_summaries import FreshSummary

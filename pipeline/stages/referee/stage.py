@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.kernels import ahead
 from datamodels_inf.refereeing.claims import KINDS
 from datamodels_inf.refereeing.contradictions import Contradictions, contradictions, decided
 from datamodels_inf.refereeing.prediction import Interval
@@ -153,7 +154,12 @@ def wanted(config: Config) -> bool:
     return config.referee.wanted
 
 
+def kernels(config: Config) -> Sequence[str]:
+    """Contrasts of pairs, sums over images, and resampled models."""
+    return (*ahead.SUMS, *ahead.CONTRAST, *ahead.RESAMPLED)
+
+
 STAGE = Stage(
     "referee", VERSION, ("download", "fit"), RefereeSummary, run, left_out, instead, wanted, unread=PICTURES,
-    ahead=check_files,
+    ahead=check_files, kernels=kernels,
 )  # fmt: skip

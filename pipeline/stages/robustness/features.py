@@ -26,7 +26,8 @@ def left_out(config: Config) -> dict[str, str]:
 
 def run(run: Run) -> FeaturesSummary:
     """Write features.npz: `train` and `targets`, a row an image."""
-    from datamodels_inf.training.train import Recipe, train_features
+    from datamodels_inf.training.recipe import Recipe
+    from datamodels_inf.training.train import train_features
     from pipeline.store.files import save_arrays
 
     images = run.data.images

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from datamodels_inf.kernels import ahead
 from datamodels_inf.methods import METHODS
 from pipeline.config import Config
 from pipeline.stages.base import PICTURES, Run, Stage
@@ -82,4 +83,12 @@ def _say_last_block(config: Config, data: Data, say: Callable[[str], object]) ->
         )
 
 
-STAGE = Stage("test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead, unread=PICTURES)
+def kernels(config: Config) -> Sequence[str]:
+    """All but the contrast compare scores; of all methods, contrasts give the effects."""
+    swaps = any(not METHODS[name].needs_tau_zero for name in config.test.method)
+    return (*ahead.PREDICTIONS, *(ahead.SWAP if swaps else ()), *ahead.CONTRAST)
+
+
+STAGE = Stage(
+    "test", VERSION, ("download", "fit"), TestSummary, run, left_out, instead, unread=PICTURES, kernels=kernels
+)

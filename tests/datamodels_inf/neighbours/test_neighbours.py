@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from datamodels_inf.neighbours.neighbours import Neighbours, nearest_neighbours, pixel_vectors, share
-from datamodels_inf.training.train import Recipe, train_features
+from datamodels_inf.training.recipe import Recipe
+from datamodels_inf.training.train import train_features
 
 
 def naive(vectors, image, k, candidates, distance):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,9 @@ from naive_training import naive_margins, small_problem
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from datamodels_inf.training import train
-from datamodels_inf.training.train import Recipe, draw_masks, train_margins
+from datamodels_inf.training.draws import Law, draw_masks
+from datamodels_inf.training.recipe import Recipe
+from datamodels_inf.training.train import train_margins
 
 RECIPES = {
     "softmax": Recipe("softmax", steps=12),
@@ -54,7 +54,7 @@ def test_agrees_with_one_model_at_a_time_in_plain_torch(recipe: Recipe) -> None:
 
 @each_recipe
 @pytest.mark.parametrize("law", ["fixed-size", "bernoulli"])
-def test_a_model_gets_the_same_bits_in_every_range(recipe: Recipe, law: train.Law) -> None:
+def test_a_model_gets_the_same_bits_in_every_range(recipe: Recipe, law: Law) -> None:
     problem = small_problem()
     n_models = 8 if recipe.architecture == "convnet" else 70  # three blocks of 32; a convnet is its own block
     masks = draw_masks(41, 0, n_models, seed=3, law=law)
@@ -65,7 +65,7 @@ def test_a_model_gets_the_same_bits_in_every_range(recipe: Recipe, law: train.La
 
 
 @pytest.mark.parametrize(("law", "threads"), [("fixed-size", 1), ("bernoulli", 1), ("bernoulli", 2)])
-def test_the_same_bits_at_the_size_of_the_digits_problem(law: train.Law, threads: int) -> None:
+def test_the_same_bits_at_the_size_of_the_digits_problem(law: Law, threads: int) -> None:
     """Matrix products take other paths through the BLAS when they are large or there are more threads."""
     torch.set_num_threads(threads)
     masks = draw_masks(400, 0, 40, seed=3, law=law)
@@ -91,35 +91,6 @@ def test_progress_counts_finished_models_and_global_state_is_left_alone() -> Non
     run(problem, masks=draw_masks(41, 30, 70, seed=0), first=30, progress=calls.append)
     assert calls == [2, 34, 40]
     assert before == (torch.get_num_threads(), torch.is_grad_enabled(), torch.get_rng_state().tolist())
-
-
-# --------------------------------------------------------------------------------------------------- the masks
-
-
-def test_masks_of_fixed_size_have_equal_sizes_and_uniform_columns() -> None:
-    masks = draw_masks(50, 0, 4000, seed=0, proportion=0.3)
-    assert masks.shape == (4000, 50)
-    assert masks.dtype == np.bool_
-    assert (masks.sum(axis=1) == 15).all()
-    assert np.abs(masks.mean(axis=0) - 0.3).max() < 4.5 * math.sqrt(0.21 / 4000)
-    both = (masks[:, :1] & masks[:, 1:]).mean(axis=0)  # P(two images are in) = 15 * 14 / (50 * 49)
-    assert np.abs(both - 15 * 14 / (50 * 49)).max() < 4.5 * math.sqrt(0.0857 * 0.9143 / 4000)
-
-
-def test_bernoulli_masks_have_binomial_sizes() -> None:
-    masks = draw_masks(50, 0, 4000, seed=0, proportion=0.3, law="bernoulli")
-    sizes = masks.sum(axis=1)
-    assert abs(sizes.mean() - 15) < 4.5 * math.sqrt(10.5 / 4000)
-    assert abs(sizes.var() / 10.5 - 1) < 0.12
-    assert np.abs(masks.mean(axis=0) - 0.3).max() < 4.5 * math.sqrt(0.21 / 4000)
-
-
-@pytest.mark.parametrize("law", ["fixed-size", "bernoulli"])
-def test_masks_depend_on_seed_and_index_only(law: train.Law) -> None:
-    masks = draw_masks(60, 0, 20, seed=5, law=law)
-    np.testing.assert_array_equal(draw_masks(60, 13, 17, seed=5, law=law), masks[13:17])
-    assert len(np.unique(np.vstack([masks, draw_masks(60, 0, 20, seed=6, law=law)]), axis=0)) == 40
-    assert draw_masks(60, 4, 4, seed=5, law=law).shape == (0, 60)
 
 
 @each_recipe
@@ -222,40 +193,3 @@ FLAT = {"images": np.zeros((41, 60), np.float32), "targets": np.zeros((9, 60), n
 def test_bad_training_input_is_named(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         run(small_problem(), **changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"proportion": 0.0}, "`proportion` must lie strictly between 0 and 1"),
-        ({"proportion": 1.0}, "`proportion` must lie strictly between 0 and 1"),
-        ({"proportion": math.nan}, "`proportion` must lie strictly between 0 and 1"),
-        ({"law": "poisson"}, "`law` must be one of fixed-size, bernoulli"),
-        ({"first": 3}, "`first` must be at least 0 and at most `last`"),
-        ({"n_train": 0}, "`n_train` must be at least 1"),
-        ({"seed": 2**64}, "`seed` must be a whole number from 0"),
-    ],
-)
-def test_bad_mask_input_is_named(changes: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        draw_masks(**({"n_train": 10, "first": 0, "last": 2, "seed": 0} | changes))
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"architecture": "resnet"}, "`architecture` must be one of softmax, mlp, convnet"),
-        ({"hidden": 0}, "`hidden` must be a whole number of at least 1"),
-        ({"steps": 1.5}, "`steps` must be a whole number of at least 1"),
-        ({"steps": None}, "`steps` must be a whole number of at least 1"),
-        ({"batch_size": 0}, "`batch_size` must be a whole number of at least 1"),
-        ({"learning_rate": 0.0}, "`learning_rate` must be a positive number"),
-        ({"learning_rate": math.nan}, "`learning_rate` must be a positive number"),
-        ({"weight_decay": -1.0}, "`weight_decay` must be zero or a positive number"),
-        ({"decay": "both"}, "`decay` must be one of loss, weights"),
-        ({"last_layer": None}, "`last_layer` must be one of he, zero"),
-    ],
-)
-def test_bad_recipe_is_named(changes: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        Recipe(**changes)

@@ -14,8 +14,10 @@ from naive_training import naive_margins, small_problem
 from numpy.typing import NDArray
 
 from datamodels_inf.training import train
+from datamodels_inf.training.draws import draw_masks
 from datamodels_inf.training.networks import Mlp
-from datamodels_inf.training.train import Recipe, draw_masks, train_margins
+from datamodels_inf.training.recipe import Recipe
+from datamodels_inf.training.train import train_margins
 
 NETWORKS = {
     "softmax": Recipe("softmax", steps=12),

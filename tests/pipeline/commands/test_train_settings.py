@@ -8,7 +8,7 @@ import pytest
 from command_here import call, ok
 from small_cifar10 import Small
 
-from datamodels_inf.training.patch_features import PatchRecipe
+from datamodels_inf.training.recipe import PatchRecipe
 from pipeline.commands import train as command
 from pipeline.images.find import get_images
 from pipeline.training import made_set

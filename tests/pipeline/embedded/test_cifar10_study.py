@@ -8,7 +8,7 @@ import torch
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.config_files import load_config
 from pipeline.sources.embedded import HOME
 from pipeline.store.files import file_digest

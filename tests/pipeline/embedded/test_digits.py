@@ -8,7 +8,7 @@ import torch
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.images.image_set import ImageSet, load_digits
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.store.cache import file_digest

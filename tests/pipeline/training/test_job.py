@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from datamodels_inf.training.patch_features import PatchRecipe
-from datamodels_inf.training.train import Recipe
+from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from pipeline.sources.embedded import FOLDER
 from pipeline.training.job import Job
 

@@ -8,7 +8,8 @@ import pytest
 from small_cifar10 import refusal
 
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.training.train import Recipe, draw_masks
+from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.recipe import Recipe
 from pipeline.images.image_set import load_digits
 from pipeline.training.inputs import Inputs, images_digest
 from pipeline.training.job import Job

@@ -10,7 +10,7 @@ from command_here import ok
 from small_cifar10 import refusal
 from small_features import FEATURES
 
-from datamodels_inf.training.patch_features import PatchRecipe
+from datamodels_inf.training.recipe import PatchRecipe
 from pipeline.config_files import load_config
 from pipeline.images.image_set import as_float, load_digits
 from pipeline.store.files import file_digest

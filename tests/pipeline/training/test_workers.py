@@ -8,7 +8,8 @@ import pytest
 import torch
 from small_cifar10 import wait_for
 
-from datamodels_inf.training.train import Recipe, draw_masks
+from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.recipe import Recipe
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import load_digits
 from pipeline.training.inputs import Inputs

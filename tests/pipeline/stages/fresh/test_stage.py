@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_fresh import FRESH, HELPERS, N_TRAIN, batches_of, dense, pipeline
 
-from datamodels_inf.training.train import draw_masks
+from datamodels_inf.training.draws import draw_masks
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.stages.fresh import stage

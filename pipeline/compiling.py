@@ -1,0 +1,45 @@
+"""A new installation compiles its kernels once: beside the first stages, and before the stage that calls them begins.
+
+So no bar stands still on its first step, and nobody waits for more than two seconds without being told for what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Timer
+from types import TracebackType
+
+from datamodels_inf.internal.cores import available_cores
+from datamodels_inf.kernels.ahead import Ahead, load
+
+PATIENCE = 2.0
+"""Seconds without a word."""
+LINE = "compiling, once per installation"
+
+
+class Compiling:
+    """The kernels of a run, in the order of its stages. threads: None is as many processes as cores may be used."""
+
+    def __init__(self, kernels: Sequence[str], threads: int | None) -> None:
+        self._ahead = Ahead(kernels, threads or available_cores())
+        self._missing = set(self._ahead.missing)
+
+    def __enter__(self) -> Compiling:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._ahead.close()
+
+    def ready(self, kernels: Sequence[str], say: Callable[[str], object]) -> None:
+        """Return when these are compiled. What another process could not do is done here."""
+        missing = [door for door in dict.fromkeys(kernels) if door in self._missing]
+        self._missing.difference_update(missing)
+        if not missing:
+            return
+        timer = Timer(PATIENCE, say, [LINE])
+        timer.start()
+        try:
+            self._ahead.wait(missing)
+            load(missing)
+        finally:
+            timer.cancel()
