@@ -61,16 +61,20 @@ class Solution:
 
 
 class Scratch:
-    """Square arrays that one target after the other uses: the first use of fresh memory is slow.
+    """Square arrays that one target after the other works in: the first use of fresh memory is slow.
+
+    Each has room for `most_rows` from the start, so that a working set grows in it without a copy; what it never
+    comes to takes no memory.
 
     Parameters
     ----------
     count : so many are in use at a time.
     total_bytes : of `count` squares that are as large as `most_rows` allows.
+    columns : no working set is larger.
     """
 
-    def __init__(self, count: int, total_bytes: int) -> None:
-        self.total_bytes, self.most_rows = total_bytes, isqrt(total_bytes // (4 * count))
+    def __init__(self, count: int, total_bytes: int, columns: int) -> None:
+        self.total_bytes, self.most_rows = total_bytes, min(columns, isqrt(total_bytes // (4 * count)))
         self._count, self._lock = count, Lock()
         self._free: list[NDArray[np.float32]] = []
 
@@ -80,14 +84,16 @@ class Scratch:
             for k, square in enumerate(self._free):
                 if len(square) >= least:
                     return self._free.pop(k)
-        return np.empty((least, least), np.float32)
+        size = max(least, self.most_rows)
+        return np.empty((size, size), np.float32)
 
     def give(self, square: NDArray[np.float32]) -> None:
-        """Only the largest are kept: of those that may be used together, and of those that may not."""
+        """Only as many are kept as may be used together, and the largest of those that may not."""
         with self._lock:
             squares = sorted([*self._free, square], key=len)
-            together = [s for s in squares if len(s) <= self.most_rows]
-            self._free = together[-self._count :] + squares[len(together) :][-1:]
+            together = [s for s in squares if 0 < len(s) <= self.most_rows]
+            larger = [s for s in squares if len(s) > self.most_rows]
+            self._free = together[-self._count :] + larger[-1:]
 
     def forget_large(self) -> None:
         """Free what has more than `most_rows`."""
@@ -126,7 +132,8 @@ class Descent:
         self._before: tuple[float, Floats, Floats] | None = None
         """The latest solution: λ, w and g."""
         self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
-        self._filled = 0
+        """The Gram matrix of the working set, as far as it is `filled`, in a square of `scratch`."""
+        self._kept, self._filled = self._local, 0
         self._inner, self._rounds = INNER, 0
         """Of the λ that is being solved: they outlast a wait for rows, so that waiting changes no result."""
         self._step = 0
@@ -135,15 +142,16 @@ class Descent:
         self.needs: Ints = self._features
         self.finished = len(lambdas) == 0
 
-    @property
-    def local_bytes(self) -> int:
-        """Memory of the copy of the Gram matrix of the working set."""
-        return self._local.nbytes
+    def rest(self, kept_bytes: int) -> None:
+        """Give its square back to `scratch`; what is filled is kept where it takes at most `kept_bytes`.
 
-    def forget_local(self) -> None:
-        """Free the copy of the Gram matrix of the working set; it is made again from the rows."""
+        Else it is made again from the rows of the Gram matrix.
+        """
+        if self.finished or 4 * self._filled**2 > kept_bytes:
+            self._filled = 0
+        self._kept = self._local[: self._filled, : self._filled].copy()
         self._scratch.give(self._local)
-        self._local, self._filled = np.zeros((0, 0), np.float32), 0
+        self._local = np.zeros((0, 0), np.float32)
 
     @property
     def waits_for_room(self) -> bool:
@@ -230,10 +238,12 @@ class Descent:
         if m > most_rows:
             return False
         if len(self._local) < m:
+            before = self._local if len(self._local) else self._kept
             grown = self._scratch.take(min(most_rows, max(m, min(len(self._local) * 5 // 4, m + 1024))))
-            grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
-            self._scratch.give(self._local)
-            self._local = grown
+            grown[: self._filled, : self._filled] = before[: self._filled, : self._filled]
+            if len(self._local):
+                self._scratch.give(self._local)
+            self._local, self._kept = grown, np.zeros((0, 0), np.float32)
         return True
 
     def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
@@ -244,6 +254,7 @@ class Descent:
             self._local,
             self._filled,
             self._features,
+            np.argsort(self._features),
             self._w,
             self._moments.c,
             self._g,
@@ -311,8 +322,7 @@ def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: 
 
         def advance(descent: Descent, most_rows: int, kept: int = scratch.total_bytes // len(group)) -> None:
             descent.advance(most_rows)
-            if descent.local_bytes > kept or descent.finished:
-                descent.forget_local()
+            descent.rest(kept)
 
         gram.require(np.unique(np.concatenate([descent.needs for descent in group])))
         in_threads(partial(advance, most_rows=scratch.most_rows), group, threads)

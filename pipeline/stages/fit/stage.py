@@ -25,7 +25,7 @@ from pipeline.summaries import FitOrigin, FitSummary, TargetQuality
 if TYPE_CHECKING:
     from pipeline.stages.fit.lasso_batches import LassoBatches
 
-VERSION = 6
+VERSION = 7
 UNUSED_BY_LASSO = ("fit.calibrate",)
 UNUSED_BY_LOAD = tuple(
     f"fit.{name}" for name in ("n_lambdas", "lambda_ratio", "validation_rows", "patience", "tolerance")
