@@ -39,6 +39,7 @@ SINGULAR = 1e-6
 """Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
 NEWTON_AFTER = 16
 """Rounds of sweeps before steps of Newton's: where columns depend on each other much, sweeps alone are slow."""
+NO_SQUARE: NDArray[np.float32] = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +71,13 @@ class Scratch:
     ----------
     count : so many are in use at a time.
     total_bytes : of `count` squares that are as large as `most_rows` allows.
+    waiting_bytes : of copies of squares, of paths that wait for rows.
     columns : no working set is larger.
     """
 
-    def __init__(self, count: int, total_bytes: int, columns: int) -> None:
-        self.total_bytes, self.most_rows = total_bytes, min(columns, isqrt(total_bytes // (4 * count)))
+    def __init__(self, count: int, total_bytes: int, waiting_bytes: int, columns: int) -> None:
+        self.total_bytes, self.waiting_bytes = total_bytes, waiting_bytes
+        self.most_rows = min(columns, isqrt(total_bytes // (4 * count)))
         self._count, self._lock = count, Lock()
         self._free: list[NDArray[np.float32]] = []
 
@@ -131,7 +134,7 @@ class Descent:
         self._g: Floats | None = None
         self._before: tuple[float, Floats, Floats] | None = None
         """The latest solution: λ, w and g."""
-        self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self._local = NO_SQUARE
         """The Gram matrix of the working set, as far as it is `filled`, in a square of `scratch`."""
         self._kept, self._filled = self._local, 0
         self._inner, self._rounds = INNER, 0
@@ -148,10 +151,11 @@ class Descent:
         Else it is made again from the rows of the Gram matrix.
         """
         if self.finished or 4 * self._filled**2 > kept_bytes:
-            self._filled = 0
-        self._kept = self._local[: self._filled, : self._filled].copy()
-        self._scratch.give(self._local)
-        self._local = np.zeros((0, 0), np.float32)
+            self._kept, self._filled = NO_SQUARE, 0
+        if len(self._local):
+            self._kept = self._local[: self._filled, : self._filled].copy()
+            self._scratch.give(self._local)
+            self._local = NO_SQUARE
 
     @property
     def waits_for_room(self) -> bool:
@@ -243,7 +247,7 @@ class Descent:
             grown[: self._filled, : self._filled] = before[: self._filled, : self._filled]
             if len(self._local):
                 self._scratch.give(self._local)
-            self._local, self._kept = grown, np.zeros((0, 0), np.float32)
+            self._local, self._kept = grown, NO_SQUARE
         return True
 
     def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
@@ -320,7 +324,7 @@ def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: 
     while live:
         group = _fitting(live, gram.capacity)
 
-        def advance(descent: Descent, most_rows: int, kept: int = scratch.total_bytes // len(group)) -> None:
+        def advance(descent: Descent, most_rows: int, kept: int = scratch.waiting_bytes // len(group)) -> None:
             descent.advance(most_rows)
             descent.rest(kept)
 

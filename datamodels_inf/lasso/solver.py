@@ -132,7 +132,9 @@ class Lasso:
         self._plan = plan_memory(parts, packed.n_train, BATCH, self._threads, memory_gb)
         self._columns = ColumnBits(packed, parts, self._threads)
         self.gram = Gram(self._columns, self._plan.rows)
-        self.scratch = Scratch(self._threads, self._plan.square_bytes, packed.n_train)
+        self.scratch = Scratch(
+            self._threads, self._plan.square_bytes, self._plan.waiting_bytes, packed.n_train
+        )
         self.lock = Lock()
         """Of what the threads of a fit do one after the other."""
 

@@ -136,7 +136,7 @@ def small_capacity(lasso):
 
 
 def no_copies(lasso):
-    lasso.scratch = Scratch(2, 0, 103)
+    lasso.scratch = Scratch(2, 0, 0, 103)
 
 
 def rows_there(lasso):
