@@ -314,11 +314,18 @@ def _solved(gram: Floats, r: Floats) -> Floats:
     return np.asarray(lapack.dpotrs(factor, r, lower=True)[0])
 
 
-def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: int) -> None:
+def run_all(
+    descents: Sequence[Descent],
+    gram: Gram,
+    scratch: Scratch,
+    threads: int,
+    told: Callable[[float], object] | None = None,
+) -> None:
     """All the way down, together: rows that several of them need are counted once.
 
     Where the rows of all do not fit in memory, the first ones go on alone and the others wait. A working set that is
-    larger than `scratch` allows for each of the threads goes on when the others do not.
+    larger than `scratch` allows for each of the threads goes on when the others do not. `told` is called with what is
+    counted, in rows.
     """
     live = [descent for descent in descents if not descent.finished]
     while live:
@@ -328,7 +335,7 @@ def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: 
             descent.advance(most_rows)
             descent.rest(kept)
 
-        gram.require(np.unique(np.concatenate([descent.needs for descent in group])))
+        gram.require(np.unique(np.concatenate([descent.needs for descent in group])), told)
         in_threads(partial(advance, most_rows=scratch.most_rows), group, threads)
         for descent in group:
             if descent.waits_for_room:
