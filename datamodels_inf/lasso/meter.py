@@ -51,7 +51,9 @@ class Meter:
         self._targets, self._columns, self._paths = targets, columns, paths
         self._masks, self._near, self._ended = masks, NEAR_A_PATH, 1
         self._done: dict[Kind, float] = {"masks": 0.0, "rows": 0.0, "paths": 0.0}
+        self._timed: dict[Kind, float] = dict.fromkeys(self._done, 0.0)
         self._seconds: dict[Kind, float] = dict.fromkeys(self._done, 0.0)
+        """What work with a known time took: not the first piece of a kind, which may have been compiled first."""
         self._last, self._lock = monotonic(), Lock()
 
     def transposed(self, share: float) -> None:
@@ -102,19 +104,21 @@ class Meter:
         return {"masks": self._masks, "rows": rows, "paths": self._paths}
 
     def _rate(self, kind: Kind) -> float:
-        """Seconds for one row's counting, or for as much work; that of all kinds until this one was done."""
-        done, seconds = self._done[kind], self._seconds[kind]
-        if done < 1.0:
-            done, seconds = sum(self._done.values()), sum(self._seconds.values())
-        return seconds / done if done > 0.0 else 0.0
+        """Seconds for one row's counting, or for as much work; that of all kinds until this one was timed."""
+        timed, seconds = self._timed[kind], self._seconds[kind]
+        if timed < 1.0:
+            timed, seconds = sum(self._timed.values()), sum(self._seconds.values())
+        return seconds / timed if timed > 0.0 else 0.0
 
     def _did(self, kind: Kind, work: float) -> None:
         with self._lock:
             now = monotonic()
             took, self._last = now - self._last, now
+            if self._done[kind] > 0.0:
+                self._timed[kind] += work
+                self._seconds[kind] += took
             self._done[kind] += work
-            self._seconds[kind] += took
-            if took > 0.0:
+            if took > 0.0 and any(self._timed.values()):
                 self._step(self._left * took / (took + self.seconds_left()))
 
     def _step(self, share: float) -> None:

@@ -84,11 +84,25 @@ def test_rows_that_are_counted_again_are_expected_for_the_paths_to_come(monkeypa
 def test_a_path_that_is_spared_shortens_the_time_to_go(monkeypatch):
     clock = Clock(monkeypatch)
     meter = Meter(lambda step: None, 1.0, targets=0, columns=10, paths=10 * PATH)
+    for _ in range(2):
+        clock.spend(1.0)
+        meter.walked(PATH)
+    assert meter.seconds_left() == pytest.approx(8.0)
+    meter.spared(4 * PATH)
+    assert meter.seconds_left() == pytest.approx(4.0)
+
+
+def test_time_that_goes_to_compiling_is_not_taken_for_the_time_of_work(monkeypatch):
+    """It is spent before the first piece is done; so that one says nothing of those to come, and the bar waits."""
+    clock, told = Clock(monkeypatch), []
+    meter = Meter(told.append, 1.0, targets=0, columns=10, paths=10 * PATH)
+    clock.spend(40.0)
+    meter.walked(PATH)
+    assert told == []
     clock.spend(1.0)
     meter.walked(PATH)
-    assert meter.seconds_left() == pytest.approx(9.0)
-    meter.spared(4 * PATH)
-    assert meter.seconds_left() == pytest.approx(5.0)
+    assert meter.seconds_left() == pytest.approx(8.0)
+    assert sum(told) == pytest.approx(1 / 9)
 
 
 def test_a_meter_of_more_is_not_finished_by_a_part():
