@@ -28,6 +28,8 @@ from datamodels_inf.masks import PackedMasks
 Words: TypeAlias = NDArray[np.uint64]
 
 MASKS_AT_ONCE = 2048
+MASKS_KEPT = 16 * MASKS_AT_ONCE
+"""So many rows of a mapped file are read before its pages are given back: 0.2 GB of 50,000 images."""
 COLUMNS_AT_ONCE = 2048
 
 
@@ -146,8 +148,10 @@ class ColumnBits:
             if told is not None:
                 told(len(rows) / self.n_rows)
 
-        in_threads(transpose, range(0, len(bits), MASKS_AT_ONCE), self.threads)
-        forget_pages(bits)
+        for start in range(0, len(bits), MASKS_KEPT):
+            stop = min(len(bits), start + MASKS_KEPT)
+            in_threads(transpose, range(start, stop, MASKS_AT_ONCE), self.threads)
+            forget_pages(bits)
 
 
 class Rounded:
