@@ -1,6 +1,8 @@
 """The LASSO at CIFAR-10's true size, and against its peers at a size that they can hold.
 
     python benchmarks/lasso.py --full                      300,000 × 50,000 masks, 1, 16 and 64 targets; then --growth
+    python benchmarks/lasso.py --full --targets 64 256 --memory-gb 8 --no-growth
+                                                           what a further target takes once all rows are counted
     python benchmarks/lasso.py --growth                    how the cost grows with n, d and the number of targets
     python benchmarks/lasso.py --peers                     scikit-learn, celer, skglm and adelie at 20,000 × 5,000
 
@@ -47,18 +49,23 @@ def planted(bits: NDArray[np.uint8], d: int, n_targets: int) -> tuple[NDArray[np
     from datamodels_inf import PackedMasks
 
     rng = np.random.default_rng(SEED + 1)
-    masks = PackedMasks(bits, d)
-    margins = np.empty((len(bits), n_targets), np.float16)
-    images = []
+    theta, images = np.zeros((d, n_targets), np.float32), []
+    noise = np.empty((len(bits), n_targets), np.float32)
     for t in range(n_targets):
-        chosen = np.sort(rng.choice(d, min(EFFECTS, d // 10), replace=False))
-        theta = rng.standard_normal(chosen.size)
-        signal = np.zeros(len(bits))
-        for start in range(0, len(bits), 10_000):
-            signal[start : start + 10_000] = masks[start : start + 10_000].columns(chosen) @ theta
-        margins[:, t] = (signal - signal.mean() + signal.std() * rng.standard_normal(len(bits))) / signal.std() + 1
-        images.append(chosen)
-    return margins, images
+        images.append(np.sort(rng.choice(d, min(EFFECTS, d // 10), replace=False)))
+        theta[images[t], t] = rng.standard_normal(images[t].size)
+        noise[:, t] = rng.standard_normal(len(bits))
+    signal = PackedMasks(bits, d) @ theta
+    signal -= signal.mean(axis=0)
+    return (signal / signal.std(axis=0) + noise + 1).astype(np.float16), images
+
+
+def planted_file(path: Path, d: int, n_targets: int) -> Path:
+    """What `planted` plants, as a file beside the masks: made by a process of its own, whose memory does not count."""
+    file = path.with_name(f"{path.stem}-planted-{n_targets}.npz")
+    if not file.exists():
+        subprocess.run([sys.executable, __file__, "--plant", str(path), str(d), str(n_targets), str(file)], check=True)
+    return file
 
 
 def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float]:
@@ -69,11 +76,10 @@ def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float
 
     rng = np.random.default_rng(0)
     fit_lasso(rng.random((200, 20)) < 0.5, rng.standard_normal((200, 2)))  # Compiles, or loads what was compiled.
-    bits = np.load(path, mmap_mode="r")
-    margins, images = planted(bits, d, n_targets)
-    del bits  # Else the pages that were read for it would count as memory of the fit.
+    with np.load(planted_file(path, d, n_targets)) as arrays:
+        margins, images = arrays["margins"], arrays["images"]
     masks = PackedMasks(np.load(path, mmap_mode="r"), d)
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), cpu_seconds()
     lasso = Lasso(masks, validation_rows=count_validation_rows(masks.n_models, None), memory_gb=memory_gb)
     prepared = time.perf_counter()
     counting = timed(lasso.gram, "require")
@@ -87,6 +93,7 @@ def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float
     true = [set(i.tolist()) for i in images]
     return {
         "seconds": end - start,
+        "cpu": cpu_seconds() - cpu,
         "prepare": prepared - start,
         "choose": chosen - prepared,
         "refit": end - chosen,
@@ -101,6 +108,12 @@ def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float
         "precision_largest": float(np.mean([len(f & t) / len(t) for f, t in zip(largest, true, strict=True)])),
         "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
     }
+
+
+def cpu_seconds() -> float:
+    """Of all threads of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 def timed(owner: object, name: str) -> list[float]:
@@ -125,14 +138,17 @@ def fit_in_process(path: Path, d: int, n_targets: int, memory_gb: float) -> dict
 
 
 HEAD = (
-    "| n | d | targets | seconds | of it: transpose, paths, refit | of it: counting rows | rows counted | λ a path "
-    "| weights a target | largest gap | precision / recall | precision of the largest | peak GB |\n" + "|---" * 13 + "|"
+    "| n | d | targets | seconds | CPU seconds | of it: transpose, paths, refit | of it: counting rows | rows counted "
+    "| λ a path | weights a target | largest gap | precision / recall | precision of the largest | peak GB |\n"
+    + "|---" * 14
+    + "|"
 )
 
 
 def row(n: int, d: int, n_targets: int, r: dict[str, float]) -> str:
     return (
-        f"| {n:,} | {d:,} | {n_targets} | {r['seconds']:.1f} | {r['prepare']:.1f}, {r['choose']:.1f}, {r['refit']:.1f} "
+        f"| {n:,} | {d:,} | {n_targets} | {r['seconds']:.1f} | {r['cpu']:.0f} "
+        f"| {r['prepare']:.1f}, {r['choose']:.1f}, {r['refit']:.1f} "
         f"| {r['counting']:.1f} | {r['gram_rows']:,.0f} | {r['steps']:.0f} | {r['n_nonzero']:.0f} "
         f"| {max(r['gap'], r['path_gap']):.1e} | {r['precision']:.2f} / {r['recall']:.2f} "
         f"| {r['precision_largest']:.3f} | {r['peak_gb']:.1f} |"
@@ -150,9 +166,12 @@ def table(folder: Path, sizes: list[tuple[int, int, int]], memory_gb: float) -> 
 
 def extrapolate(few: int, many: int, a: dict[str, float], b: dict[str, float]) -> str:
     """To 10,000 targets, by the straight line through two runs: it holds the rows that are counted again, too."""
-    each = (b["seconds"] - a["seconds"]) / (many - few)
+    each, cpu = ((b[name] - a[name]) / (many - few) for name in ("seconds", "cpu"))
     hours = (b["seconds"] + (10_000 - many) * each) / 3600
-    return f"10,000 targets, from {few} and {many}: {each:.1f} s a target, {hours:.1f} hours in all"
+    return (
+        f"10,000 targets, from {few} and {many}: {each:.2f} s and {cpu:.2f} CPU s a target, {hours:.2f} hours in all; "
+        f"{b['gram_rows'] - a['gram_rows']:,.0f} rows were counted for the last {many - few}"
+    )
 
 
 def growth(folder: Path, memory_gb: float) -> None:
@@ -176,10 +195,18 @@ def main() -> None:
     parser.add_argument("--targets", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--memory-gb", type=float, default=7.0, help="as in the configuration")
     parser.add_argument("--folder", type=Path, help="where the masks are kept; by default a temporary folder")
+    parser.add_argument("--no-growth", action="store_true", help="with --full: only the table at that size")
+    parser.add_argument("--plant", nargs=4, metavar=("MASKS", "D", "TARGETS", "FILE"), help=argparse.SUPPRESS)
     parser.add_argument("--one", nargs=3, metavar=("MASKS", "D", "TARGETS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(fit(Path(options.one[0]), int(options.one[1]), int(options.one[2]), options.memory_gb)))
+        return
+    if options.plant:
+        margins, images = planted(
+            np.load(options.plant[0], mmap_mode="r"), int(options.plant[1]), int(options.plant[2])
+        )
+        np.savez(options.plant[3], margins=margins, images=np.array(images))
         return
     print(f"{os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
     with tempfile.TemporaryDirectory() as temporary:
@@ -189,7 +216,7 @@ def main() -> None:
             found = table(folder, [(options.rows, options.images, t) for t in options.targets], options.memory_gb)
             if len(found) > 1:
                 print("\n" + extrapolate(*options.targets[-2:], *found[-2:]) + "\n")
-        if options.full or options.growth:
+        if (options.full and not options.no_growth) or options.growth:
             growth(folder, options.memory_gb)
         if options.peers:
             from lasso_peers import main as compare

@@ -113,6 +113,7 @@ def descend_and_look(
     local: Any,
     filled: int,
     features: Ints,
+    order: Ints,
     w: Floats,
     c: Floats,
     g: Floats,
@@ -123,9 +124,10 @@ def descend_and_look(
 ) -> tuple[int, Floats, float]:
     """`descend` over the working set, w in place, then g = c − (ZᵀZ/n)·w and the duality gap, both over all columns.
 
-    `local` is the part of the matrix of `features`, those before `filled`; it is completed. (sweeps, g, gap).
+    `local` is the part of the matrix of `features`, those before `filled`; it is completed, `order` sorts them.
+    (sweeps, g, gap).
     """
-    fill_gram(gram, features, filled, local)
+    fill_gram(gram, features, order, filled, local)
     own = c[features]
     sweeps = descend(local, own, w, g[features], lam, y2, tolerance, most_sweeps)
     g = correlate(gram, c, features, w)

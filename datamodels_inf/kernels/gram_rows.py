@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.kernels.compiled import kernel
 
-TILE = 1024
 SQUARE = 32
 
 
@@ -113,18 +112,25 @@ def correlate(gram: Rows, c: Floats, features: Ints, w: Floats) -> Floats:
 
 @kernel(fastmath={"contract"})
 def add_rows(rows: Any, slots: Ints, u: Floats, out: Floats) -> None:
-    """out += Σ_k u_k·rows[slot_k], four rows at a time and by tiles that stay in the first cache."""
-    fours = slots.size // 4 * 4
-    for start in range(0, out.size, TILE):
-        tile = out[start : start + TILE]
-        part = slice(start, start + TILE)
-        for i in range(0, fours, 4):
-            a, b, c, d = slots[i], slots[i + 1], slots[i + 2], slots[i + 3]
-            add_four(rows[a, part], rows[b, part], rows[c, part], rows[d, part], u[i : i + 4], tile)
-        for i in range(fours, slots.size):
-            row, factor = rows[slots[i], part], u[i]
-            for j in range(tile.size):
-                tile[j] += factor * row[j]
+    """out += Σ_k u_k·rows[slot_k], eight rows at a time.
+
+    Each from its beginning to its end: memory is fastest where it is read on and on, and `out` stays in the second
+    cache. By tiles of `out` that stay in the first one it took twice as long.
+    """
+    eights = slots.size // 8 * 8
+    for i in range(0, eights, 8):
+        four, more = slots[i : i + 4], slots[i + 4 : i + 8]
+        a, b, c, d = rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]
+        e, f, g, h = rows[more[0]], rows[more[1]], rows[more[2]], rows[more[3]]
+        of_a, of_b, of_c, of_d = u[i], u[i + 1], u[i + 2], u[i + 3]
+        of_e, of_f, of_g, of_h = u[i + 4], u[i + 5], u[i + 6], u[i + 7]
+        for j in range(out.size):
+            first = (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
+            out[j] += first + ((of_e * e[j] + of_f * f[j]) + (of_g * g[j] + of_h * h[j]))
+    for i in range(eights, slots.size):
+        row, factor = rows[slots[i]], u[i]
+        for j in range(out.size):
+            out[j] += factor * row[j]
 
 
 @kernel(fastmath={"contract"})
@@ -136,20 +142,32 @@ def add_four(a: Any, b: Any, c: Any, d: Any, factors: Any, out: Any) -> None:
 
 
 @kernel()
-def fill_gram(gram: Rows, features: Ints, first: int, out: Any) -> None:
-    """out[a, b] = out[b, a] = the entry of features[a] and features[b]; those before `first` are there already."""
-    sums, base, scale = gram.sums[features], gram.base[features], gram.scale[features]
+def fill_gram(gram: Rows, features: Ints, order: Ints, first: int, out: Any) -> None:
+    """out[a, b] = out[b, a] = the entry of features[a] and features[b]; those before `first` are there already.
+
+    `order` sorts the features: a row of the matrix is read from left to right, as fast as memory gives it.
+    """
+    rising = features[order]
+    sums, base, scale, per_model = gram.sums[rising], gram.base[rising], gram.scale[rising], 1.0 / gram.n
+    read = np.empty(features.size)
     for a in range(first, features.size):
-        row, entries = gram.rows[gram.slot[features[a]]], out[a]
-        share_a, base_a, scale_a = sums[a] / gram.n, base[a], scale[a]
-        for b in range(a):
-            entries[b] = (row[features[b]] + (base[b] + base_a - share_a * sums[b])) * (scale[b] * scale_a)
+        k = features[a]
+        row, entries = gram.rows[gram.slot[k]], out[a]
+        sum_a, base_a, scale_a = gram.sums[k], gram.base[k], gram.scale[k]
+        for i in range(rising.size):
+            read[i] = row[rising[i]]
+        for i in range(rising.size):  # All of it is the same with a and b exchanged, to the last bit.
+            read[i] = (read[i] + ((base[i] + base_a) - (sums[i] * sum_a) * per_model)) * (scale[i] * scale_a)
+        for i in range(rising.size):
+            entries[order[i]] = read[i]
+        entries[a] = 1.0
     if gram.row_beyond.size > 0:
         place = _places(features, gram.slot.size)
         for i in range(gram.row_beyond.size):
             a, b = place[gram.row_beyond[i]], place[gram.column_beyond[i]]
-            if a >= first and 0 <= b < a:
-                out[a, b] += np.float32(gram.excess_beyond[i] * scale[b] * scale[a])
+            if a >= first and b >= 0:
+                factor = gram.scale[gram.row_beyond[i]] * gram.scale[gram.column_beyond[i]]
+                out[a, b] += np.float32(gram.excess_beyond[i] * factor)
     _mirror(out, first, features.size)
 
 
@@ -164,12 +182,9 @@ def _places(features: Ints, d: int) -> Ints:
 
 @kernel()
 def _mirror(gram: Any, first: int, size: int) -> None:
-    """gram[b, a] = gram[a, b] for b < a, `first` ≤ a < `size`, and 1 for b = a; in squares that stay in the cache."""
-    for a in range(first, size):
-        gram[a, a] = 1.0
+    """gram[b, a] = gram[a, b] for b < `first` ≤ a < `size`, in squares that stay in the cache."""
     for top in range(first, size, SQUARE):
-        bottom = min(top + SQUARE, size)
-        for left in range(0, bottom, SQUARE):
-            for b in range(left, min(left + SQUARE, bottom)):
-                for a in range(max(top, b + 1), bottom):
+        for left in range(0, first, SQUARE):
+            for b in range(left, min(left + SQUARE, first)):
+                for a in range(top, min(top + SQUARE, size)):
                     gram[b, a] = gram[a, b]

@@ -24,7 +24,7 @@ from datamodels_inf.kernels.subset_tables import (
 
 TARGETS = 16
 LINE = 8 * TARGETS
-WIDTHS = widths_of_word(6)
+WIDTHS = widths_of_word(5)
 LINES = sum(2**width for width in WIDTHS)
 
 

@@ -10,17 +10,17 @@ exact. Sums Σ_m M_mj y_m are made of whole numbers (`Rounded`), so that their o
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.mapped import forget_pages
 from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels import STEP, read_only
 from datamodels_inf.masks import PackedMasks
@@ -28,6 +28,8 @@ from datamodels_inf.masks import PackedMasks
 Words: TypeAlias = NDArray[np.uint64]
 
 MASKS_AT_ONCE = 2048
+MASKS_KEPT = 16 * MASKS_AT_ONCE
+"""So many rows of a mapped file are read before its pages are given back: 0.2 GB of 50,000 images."""
 COLUMNS_AT_ONCE = 2048
 
 
@@ -47,17 +49,25 @@ class Part:
 class ColumnBits:
     """The columns of `masks` as words, in `parts`: runs of rows that end before the rows `ends`, one after the other.
 
-    Each part begins with a word of its own; bits that belong to no row are 0.
+    Each part begins with a word of its own; bits that belong to no row are 0. `told` is called with the shares of the
+    masks that are transposed.
     """
 
-    def __init__(self, masks: PackedMasks, ends: Sequence[int], threads: int) -> None:
+    def __init__(
+        self, masks: PackedMasks, ends: Sequence[int], threads: int, told: Callable[[float], object] | None = None
+    ) -> None:
         rows = list(pairwise((0, *ends)))
         words = pairwise(accumulate((words_of(stop - start) for start, stop in rows), initial=0))
         self.parts = tuple(Part(slice(*own), slice(*where)) for own, where in zip(rows, words, strict=True))
         self.words: Words = np.zeros((masks.n_train, self.parts[-1].words.stop), np.uint64)
         self.threads = threads
         for part in self.parts:
-            self._transpose(masks.bits[part.rows], part.words.start)
+            self._transpose(masks.bits[part.rows], part.words.start, told)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of models."""
+        return int(self.parts[-1].rows.stop)
 
     @property
     def n_columns(self) -> int:
@@ -84,20 +94,35 @@ class ColumnBits:
         return sums
 
     def count_common(
-        self, features: Ints, which: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]
+        self,
+        features: Ints,
+        which: Ints,
+        part: Part,
+        use: Callable[[Ints, NDArray[np.int32]], None],
+        told: Callable[[float], object] | None = None,
     ) -> None:
-        """Call `use` with pieces of `which` and (features, piece): N_jk over the rows of a part; in several threads."""
+        """Call `use` with pieces of `which` and (features, piece): N_jk over the rows of a part; in several threads.
+
+        `told` is called with each piece's share of a count of one column with all columns, over all rows.
+        """
         from datamodels_inf.kernels.pair_counts import count_common
 
         def count(piece: slice) -> None:
             counts = np.empty((len(features), len(which[piece])), np.int32)
             count_common(self.words, features, which[piece], part.words.start, part.words.stop, counts)
             use(which[piece], counts)
+            if told is not None:
+                told(counts.size / self.n_columns * part.n / self.n_rows)
 
         in_threads(count, even_slices(len(which), COLUMNS_AT_ONCE, self.threads), self.threads)
 
-    def weighted_sums(self, rounded: Sequence[Rounded], number: int) -> Floats:
-        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of part `number`."""
+    def weighted_sums(
+        self, rounded: Sequence[Rounded], number: int, told: Callable[[float], object] | None = None
+    ) -> Floats:
+        """(n_targets, n_columns): Σ_m M_mj y_m of each of at most TARGETS targets over the rows of part `number`.
+
+        `told` is called with shares of this for all parts.
+        """
         from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 
         part = self.parts[number]
@@ -108,19 +133,25 @@ class ColumnBits:
 
         def add(piece: slice) -> None:
             add_steps(self.words[piece], part.words.start, steps, totals[piece])
+            if told is not None:
+                told((piece.stop - piece.start) / self.n_columns * part.n / self.n_rows)
 
         in_threads(add, even_slices(self.n_columns, COLUMNS_AT_ONCE, self.threads), self.threads)
         return np.stack([y.offset * self.sums[number] + y.step * totals[:, t] for t, y in enumerate(rounded)])
 
-    def _transpose(self, bits: NDArray[np.uint8], first_word: int) -> None:
+    def _transpose(self, bits: NDArray[np.uint8], first_word: int, told: Callable[[float], object] | None) -> None:
         from datamodels_inf.kernels.coordinate_descent import transpose_bits
 
         def transpose(start: int) -> None:
             rows = read_only(bits[start : start + MASKS_AT_ONCE])
             transpose_bits(rows, self.words, first_word + start // 64)
+            if told is not None:
+                told(len(rows) / self.n_rows)
 
-        in_threads(transpose, range(0, len(bits), MASKS_AT_ONCE), self.threads)
-        _forget_pages(bits)
+        for start in range(0, len(bits), MASKS_KEPT):
+            stop = min(len(bits), start + MASKS_KEPT)
+            in_threads(transpose, range(start, stop, MASKS_AT_ONCE), self.threads)
+            forget_pages(bits)
 
 
 class Rounded:
@@ -148,16 +179,3 @@ class Rounded:
 def words_of(rows: int) -> int:
     """Words of a column for so many rows: as many as `popcount` can take, STEP at a time."""
     return int(-(-rows // (64 * STEP)) * STEP)
-
-
-def _forget_pages(array: NDArray[Any]) -> None:
-    """Let the system take back the memory of a memory-mapped file that has been read; it stays in its cache.
-
-    Not of a copy that may have been written to: that would be lost.
-    """
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        file: Any = base.base
-        if isinstance(base, np.memmap) and base.mode == "r" and hasattr(file, "madvise"):  # Not on Windows.
-            file.madvise(mmap.MADV_DONTNEED)
-        base = base.base

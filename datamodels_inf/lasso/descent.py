@@ -39,6 +39,7 @@ SINGULAR = 1e-6
 """Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
 NEWTON_AFTER = 16
 """Rounds of sweeps before steps of Newton's: where columns depend on each other much, sweeps alone are slow."""
+NO_SQUARE: NDArray[np.float32] = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +62,22 @@ class Solution:
 
 
 class Scratch:
-    """Square arrays that one target after the other uses: the first use of fresh memory is slow.
+    """Square arrays that one target after the other works in: the first use of fresh memory is slow.
+
+    Each has room for `most_rows` from the start, so that a working set grows in it without a copy; what it never
+    comes to takes no memory.
 
     Parameters
     ----------
     count : so many are in use at a time.
     total_bytes : of `count` squares that are as large as `most_rows` allows.
+    waiting_bytes : of copies of squares, of paths that wait for rows.
+    columns : no working set is larger.
     """
 
-    def __init__(self, count: int, total_bytes: int) -> None:
-        self.total_bytes, self.most_rows = total_bytes, isqrt(total_bytes // (4 * count))
+    def __init__(self, count: int, total_bytes: int, waiting_bytes: int, columns: int) -> None:
+        self.total_bytes, self.waiting_bytes = total_bytes, waiting_bytes
+        self.most_rows = min(columns, isqrt(total_bytes // (4 * count)))
         self._count, self._lock = count, Lock()
         self._free: list[NDArray[np.float32]] = []
 
@@ -80,14 +87,16 @@ class Scratch:
             for k, square in enumerate(self._free):
                 if len(square) >= least:
                     return self._free.pop(k)
-        return np.empty((least, least), np.float32)
+        size = max(least, self.most_rows)
+        return np.empty((size, size), np.float32)
 
     def give(self, square: NDArray[np.float32]) -> None:
-        """Only the largest are kept: of those that may be used together, and of those that may not."""
+        """Only as many are kept as may be used together, and the largest of those that may not."""
         with self._lock:
             squares = sorted([*self._free, square], key=len)
-            together = [s for s in squares if len(s) <= self.most_rows]
-            self._free = together[-self._count :] + squares[len(together) :][-1:]
+            together = [s for s in squares if 0 < len(s) <= self.most_rows]
+            larger = [s for s in squares if len(s) > self.most_rows]
+            self._free = together[-self._count :] + larger[-1:]
 
     def forget_large(self) -> None:
         """Free what has more than `most_rows`."""
@@ -125,8 +134,9 @@ class Descent:
         self._g: Floats | None = None
         self._before: tuple[float, Floats, Floats] | None = None
         """The latest solution: λ, w and g."""
-        self._local: NDArray[np.float32] = np.zeros((0, 0), np.float32)
-        self._filled = 0
+        self._local = NO_SQUARE
+        """The Gram matrix of the working set, as far as it is `filled`, in a square of `scratch`."""
+        self._kept, self._filled = self._local, 0
         self._inner, self._rounds = INNER, 0
         """Of the λ that is being solved: they outlast a wait for rows, so that waiting changes no result."""
         self._step = 0
@@ -135,15 +145,17 @@ class Descent:
         self.needs: Ints = self._features
         self.finished = len(lambdas) == 0
 
-    @property
-    def local_bytes(self) -> int:
-        """Memory of the copy of the Gram matrix of the working set."""
-        return self._local.nbytes
+    def rest(self, kept_bytes: int) -> None:
+        """Give its square back to `scratch`; what is filled is kept where it takes at most `kept_bytes`.
 
-    def forget_local(self) -> None:
-        """Free the copy of the Gram matrix of the working set; it is made again from the rows."""
-        self._scratch.give(self._local)
-        self._local, self._filled = np.zeros((0, 0), np.float32), 0
+        Else it is made again from the rows of the Gram matrix.
+        """
+        if self.finished or 4 * self._filled**2 > kept_bytes:
+            self._kept, self._filled = NO_SQUARE, 0
+        if len(self._local):
+            self._kept = self._local[: self._filled, : self._filled].copy()
+            self._scratch.give(self._local)
+            self._local = NO_SQUARE
 
     @property
     def waits_for_room(self) -> bool:
@@ -230,10 +242,12 @@ class Descent:
         if m > most_rows:
             return False
         if len(self._local) < m:
+            before = self._local if len(self._local) else self._kept
             grown = self._scratch.take(min(most_rows, max(m, min(len(self._local) * 5 // 4, m + 1024))))
-            grown[: self._filled, : self._filled] = self._local[: self._filled, : self._filled]
-            self._scratch.give(self._local)
-            self._local = grown
+            grown[: self._filled, : self._filled] = before[: self._filled, : self._filled]
+            if len(self._local):
+                self._scratch.give(self._local)
+            self._local, self._kept = grown, NO_SQUARE
         return True
 
     def _descend(self, lam: float, tolerance: float) -> tuple[int, float]:
@@ -244,6 +258,7 @@ class Descent:
             self._local,
             self._filled,
             self._features,
+            np.argsort(self._features),
             self._w,
             self._moments.c,
             self._g,
@@ -299,22 +314,28 @@ def _solved(gram: Floats, r: Floats) -> Floats:
     return np.asarray(lapack.dpotrs(factor, r, lower=True)[0])
 
 
-def run_all(descents: Sequence[Descent], gram: Gram, scratch: Scratch, threads: int) -> None:
+def run_all(
+    descents: Sequence[Descent],
+    gram: Gram,
+    scratch: Scratch,
+    threads: int,
+    told: Callable[[float], object] | None = None,
+) -> None:
     """All the way down, together: rows that several of them need are counted once.
 
     Where the rows of all do not fit in memory, the first ones go on alone and the others wait. A working set that is
-    larger than `scratch` allows for each of the threads goes on when the others do not.
+    larger than `scratch` allows for each of the threads goes on when the others do not. `told` is called with what is
+    counted, in rows.
     """
     live = [descent for descent in descents if not descent.finished]
     while live:
         group = _fitting(live, gram.capacity)
 
-        def advance(descent: Descent, most_rows: int, kept: int = scratch.total_bytes // len(group)) -> None:
+        def advance(descent: Descent, most_rows: int, kept: int = scratch.waiting_bytes // len(group)) -> None:
             descent.advance(most_rows)
-            if descent.local_bytes > kept or descent.finished:
-                descent.forget_local()
+            descent.rest(kept)
 
-        gram.require(np.unique(np.concatenate([descent.needs for descent in group])))
+        gram.require(np.unique(np.concatenate([descent.needs for descent in group])), told)
         in_threads(partial(advance, most_rows=scratch.most_rows), group, threads)
         for descent in group:
             if descent.waits_for_room:

@@ -82,8 +82,8 @@ class Gram:
         slots = self._slot[features]
         return bool((slots >= 0).all() and (self._parts[slots] == self.level).all())
 
-    def require(self, features: Ints) -> None:
-        """Count the rows that are not there yet."""
+    def require(self, features: Ints, told: Callable[[float], object] | None = None) -> None:
+        """Count the rows that are not there yet; `told` is called with each piece, as a share of a row."""
         if features.size > self.capacity:
             raise TooManyRowsError(features.size, self.capacity)
         self._clock += 1
@@ -92,9 +92,9 @@ class Gram:
         missing = features[self._slot[features] < 0]
         try:
             for some in self._incomplete(present):
-                self._complete(some)
+                self._complete(some, told)
             for start in range(0, missing.size, ROWS_AT_ONCE):
-                self._count(missing[start : start + ROWS_AT_ONCE])
+                self._count(missing[start : start + ROWS_AT_ONCE], told)
         except BaseException:  # Interrupted: which rows are half made is not known.
             self._slot[:] = self._feature[:] = -1
             self._beyond.clear()
@@ -151,7 +151,7 @@ class Gram:
             free = np.concatenate([free, oldest])
         return free
 
-    def _count(self, missing: Ints) -> None:
+    def _count(self, missing: Ints, told: Callable[[float], object] | None) -> None:
         """Rows that are not there."""
         slots = self._free_slots(missing.size)
         base = self._base.astype(np.int64)
@@ -159,7 +159,7 @@ class Gram:
         def keep(piece: Ints, counts: NDArray[np.int32]) -> None:
             set_rows(counts, missing, piece, base, self._rows, slots, MOST)
 
-        self._fill(missing, slots, self._part, keep)
+        self._fill(missing, slots, self._part, keep, told)
         self._feature[slots], self._asked[slots] = missing, self._clock
         self._slot[missing], self._parts[slots] = slots, self.level
         self.counted += missing.size
@@ -172,7 +172,7 @@ class Gram:
             some = features[parts == level]
             yield from (some[start : start + ROWS_AT_ONCE] for start in range(0, some.size, ROWS_AT_ONCE))
 
-    def _complete(self, features: Ints) -> None:
+    def _complete(self, features: Ints, told: Callable[[float], object] | None) -> None:
         """Add the parts that these rows lack, all of them the same ones; what was cut off stays so."""
         slots = self._slot[features]
         level = int(self._parts[slots[0]])
@@ -181,12 +181,19 @@ class Gram:
         def add(piece: Ints, counts: NDArray[np.int32]) -> None:
             add_to_rows(counts, features, piece, moved, self._rows, slots, MOST)
 
-        self._fill(features, slots, self.columns.span(level, self.level), add)
+        self._fill(features, slots, self.columns.span(level, self.level), add, told)
         self._rows[slots, features] = self._diagonal[features]
         self._parts[slots] = self.level
         self._note_beyond(features)
 
-    def _fill(self, features: Ints, slots: Ints, part: Part, use: Callable[[Ints, NDArray[np.int32]], None]) -> None:
+    def _fill(
+        self,
+        features: Ints,
+        slots: Ints,
+        part: Part,
+        use: Callable[[Ints, NDArray[np.int32]], None],
+        told: Callable[[float], object] | None,
+    ) -> None:
         """Rows at `slots`, by what `use` makes of counts; what another row holds is read from it, by symmetry."""
         is_known = (self._slot >= 0) & (self._parts[self._slot] == self.level)
         known, unknown = np.flatnonzero(is_known), np.flatnonzero(~is_known)
@@ -194,7 +201,7 @@ class Gram:
         def mirror(piece: slice) -> None:
             mirror_rows(self._rows, self._slot[known[piece]], known[piece], slots, features)
 
-        self.columns.count_common(features, unknown, part, use)
+        self.columns.count_common(features, unknown, part, use, told)
         threads = self.columns.threads
         in_threads(mirror, even_slices(known.size, COLUMNS_AT_ONCE, threads), threads)
 

@@ -15,14 +15,16 @@ from datamodels_inf.kernels.margin_sums import TARGETS
 from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, words_of
 from datamodels_inf.lasso.gram import ROWS_AT_ONCE
 
-SQUARES = 0.06
-"""The share of the working sets' squares: so much for those in use, and as much again for those kept for later."""
+SQUARES = 0.12
+"""The least share of the working sets' squares; they also have what is left where all rows are kept."""
+IN_USE = 0.75
+"""Of that memory: for squares that are worked in. The rest is for copies of those that wait for rows."""
 LEAST_ROWS = 1024
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """`rows` of the Gram matrix are kept; squares of working sets take at most `square_bytes`, twice."""
+    """`rows` of the Gram matrix are kept; squares of working sets take at most `square_bytes` and `waiting_bytes`."""
 
     n: int
     d: int
@@ -32,12 +34,17 @@ class MemoryPlan:
     @property
     def rows(self) -> int:
         """How many rows there is room for, at two bytes an entry; at most d."""
-        return int(min(self.d, self._free * (1 - 2 * SQUARES) / (2 * self.d)))
+        return int(min(self.d, self._free * (1 - SQUARES) / (2 * self.d)))
 
     @property
     def square_bytes(self) -> int:
-        """The share SQUARES of the memory that is free."""
-        return int(min(self._free * SQUARES, 2**62))
+        """For squares that are worked in."""
+        return int(min(self._for_squares * IN_USE, 2**62))
+
+    @property
+    def waiting_bytes(self) -> int:
+        """For squares of paths that wait."""
+        return int(min(self._for_squares * (1 - IN_USE), 2**62))
 
     @property
     def gb_for_all(self) -> str:
@@ -46,18 +53,22 @@ class MemoryPlan:
 
     def _gb_for(self, rows: int) -> str:
         """In two digits and rounded up."""
-        needed = (self.fixed + 2 * self.d * rows / (1 - 2 * SQUARES)) / 1e9
+        needed = (self.fixed + 2 * self.d * rows / (1 - SQUARES)) / 1e9
         unit = 10.0 ** (math.floor(math.log10(needed)) - 1)
         return f"{math.ceil(needed / unit + 0.01) * unit:.3g}"
 
     def check(self) -> None:
         """Refuse a `memory_gb` without room for LEAST_ROWS rows, or for all d if these are fewer."""
         least = min(self.d, LEAST_ROWS)
-        if not self._free * (1 - 2 * SQUARES) >= 2 * self.d * least:
+        if not self._free * (1 - SQUARES) >= 2 * self.d * least:
             raise ValueError(
                 f"`memory_gb` must be at least {self._gb_for(least)} for {self.n} masks of {self.d} images, "
                 f"but it is {self.memory_gb:g}."
             )
+
+    @property
+    def _for_squares(self) -> float:
+        return max(self._free * SQUARES, self._free - 2.0 * self.d * self.rows)
 
     @property
     def _free(self) -> float:

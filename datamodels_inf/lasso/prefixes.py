@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, TRANSPOSING, Progress, metered
 from datamodels_inf.lasso.solver import Fit, Lasso, Margins, Masks, as_datamodel, count_validation_rows
-from datamodels_inf.lasso.walk import Choice, Progress
+from datamodels_inf.lasso.walk import Choice
 from datamodels_inf.masks import PackedMasks
 
 
@@ -112,10 +113,13 @@ def lasso_prefixes(
     if len(ends) == 0 or not 0 < ends[-1] <= packed.n_models:
         raise ValueError(f"`ends` must rise to at most {packed.n_models}, the number of rows, but it is {list(ends)}.")
     n_validation = count_validation_rows(ends[0], validation_rows)
-    lasso = Lasso(packed.rows(0, ends[-1]), ends=ends, validation_rows=n_validation, **options)
-    half = None if progress is None else lambda step: progress(0.5 * step)
-    fits: list[Fit] | None = None
-    for k, end in enumerate(lasso.ends):
-        choices = lasso.choose(margins[:end], half, prefix=k, before=fits)
-        fits = lasso.refit(margins[:end], [choice.best for choice in choices], half, prefix=k)
-        yield fits, choices
+    targets, d = margins[0].size, packed.n_train
+    fits_in_all = targets * len(ends)
+    paths = fits_in_all * (2 * MOMENTS + PATH + REFIT)
+    with metered(progress, fits_in_all, targets=targets, columns=d, paths=paths, masks=TRANSPOSING) as meter:
+        lasso = Lasso(packed.rows(0, ends[-1]), ends=ends, validation_rows=n_validation, meter=meter, **options)
+        fits: list[Fit] | None = None
+        for k, end in enumerate(lasso.ends):
+            choices = lasso.choose(margins[:end], meter, prefix=k, before=fits)
+            fits = lasso.refit(margins[:end], [choice.best for choice in choices], meter, prefix=k)
+            yield fits, choices

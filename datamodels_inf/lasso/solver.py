@@ -19,8 +19,8 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,7 +35,8 @@ from datamodels_inf.lasso.columns import ColumnBits, Rounded
 from datamodels_inf.lasso.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.lasso.gram import Gram, TooManyRowsError
 from datamodels_inf.lasso.memory import plan_memory
-from datamodels_inf.lasso.walk import Choice, Progress, Walk
+from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, Meter, Progress, metered
+from datamodels_inf.lasso.walk import Choice, Walk
 from datamodels_inf.masks import PackedMasks
 
 Masks: TypeAlias = PackedMasks | NDArray[np.bool_]
@@ -121,6 +122,7 @@ class Lasso:
         tolerance: float = 1e-6,
         memory_gb: float = 7.0,
         threads: int | None = None,
+        meter: Meter | None = None,
     ) -> None:
         packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
         self.ends = (packed.n_models,) if ends is None else check_ends(ends, packed.n_models)
@@ -130,16 +132,14 @@ class Lasso:
         self._patience, self.tolerance = patience, tolerance
         self._threads = threads or available_cores()
         self._plan = plan_memory(parts, packed.n_train, BATCH, self._threads, memory_gb)
-        self._columns = ColumnBits(packed, parts, self._threads)
+        self._columns = ColumnBits(packed, parts, self._threads, None if meter is None else meter.transposed)
         self.gram = Gram(self._columns, self._plan.rows)
-        self.scratch = Scratch(self._threads, self._plan.square_bytes)
-        self.lock = Lock()
-        """Of what the threads of a fit do one after the other."""
+        self.scratch = Scratch(self._threads, self._plan.square_bytes, self._plan.waiting_bytes, packed.n_train)
 
     def choose(
         self,
         margins: Margins,
-        progress: Progress | None = None,
+        progress: Progress | Meter | None = None,
         *,
         prefix: int = 0,
         before: Sequence[Fit] | None = None,
@@ -147,7 +147,8 @@ class Lasso:
         """For each column of `margins` the λ with the least error on the validation rows, fitted on those before.
 
         `margins` has the rows of the prefix; the validation rows of all but the first are those that it has beyond the
-        one before, and `before` the fits of that one.
+        one before, and `before` the fits of that one. `progress` is called with steps that add up to the number of
+        targets, or is the meter of a fit that this is a part of.
         """
         self._check_margins(margins, prefix)
         self._check_order(prefix + 1)
@@ -157,14 +158,21 @@ class Lasso:
             raise ValueError("`before` must hold the fit of each target on the prefix before, if there is one.")
         self.gram.take(prefix + 1)
         choices: list[Choice] = []
-        for start in range(0, margins.shape[1], BATCH):
-            some = slice(start, start + BATCH)
-            choices += self._choose(margins[:, some], None if before is None else before[some], progress)
+        n_targets, d = margins.shape[1], self._columns.n_columns
+        with metered(progress, n_targets, targets=n_targets, columns=d, paths=n_targets * (MOMENTS + PATH)) as meter:
+            for start in range(0, n_targets, BATCH):
+                some = slice(start, start + BATCH)
+                choices += self._choose(margins[:, some], None if before is None else before[some], meter)
         self._warn([float(choice.gap.max()) for choice in choices])
         return choices
 
     def refit(
-        self, margins: Margins, starts: Sequence[Solution], progress: Progress | None = None, *, prefix: int = 0
+        self,
+        margins: Margins,
+        starts: Sequence[Solution],
+        progress: Progress | Meter | None = None,
+        *,
+        prefix: int = 0,
     ) -> list[Fit]:
         """Fit each column of `margins` on all rows of the prefix, at the λ of `starts` and beginning there.
 
@@ -180,9 +188,11 @@ class Lasso:
             )
         self.gram.take(prefix + 2)
         fits: list[Fit] = []
-        for start in range(0, margins.shape[1], BATCH):
-            some = slice(start, start + BATCH)
-            fits += self._refit(margins[:, some], [self._at(start, prefix) for start in starts[some]], progress)
+        n_targets, d = margins.shape[1], self._columns.n_columns
+        with metered(progress, n_targets, targets=0, columns=d, paths=n_targets * (MOMENTS + REFIT)) as meter:
+            for start in range(0, n_targets, BATCH):
+                some = slice(start, start + BATCH)
+                fits += self._refit(margins[:, some], [self._at(start, prefix) for start in starts[some]], meter)
         self._warn([fit.gap for fit in fits])
         return fits
 
@@ -202,7 +212,7 @@ class Lasso:
         self._warn([fit.gap for path in fits for fit in path])
         return LassoPath(fits, np.array(mse).T, self._columns.n_columns)
 
-    def moments(self, targets: Sequence[Floats]) -> list[Moments]:
+    def moments(self, targets: Sequence[Floats], meter: Meter | None = None) -> list[Moments]:
         """c, y2 and ȳ of each target over the rows that the Gram matrix counts."""
         columns, gram = self._columns, self.gram
         parts = {number: part.rows for number, part in enumerate(columns.parts[: gram.level]) if part.n}
@@ -210,7 +220,8 @@ class Lasso:
         for start in range(0, len(targets), TARGETS):
             some = targets[start : start + TARGETS]
             rounded = {number: [Rounded(y[rows]) for y in some] for number, rows in parts.items()}
-            sums = np.sum([columns.weighted_sums(own, number) for number, own in rounded.items()], axis=0)
+            told = None if meter is None else partial(_tell_moments, meter, len(some))
+            sums = np.sum([columns.weighted_sums(own, number, told) for number, own in rounded.items()], axis=0)
             for t in range(len(some)):
                 values = np.concatenate([own[t].values for own in rounded.values()])
                 mean = float(values.mean())
@@ -282,15 +293,15 @@ class Lasso:
                 stacklevel=3,
             )
 
-    def _choose(self, margins: Margins, before: Sequence[Fit] | None, progress: Progress | None) -> list[Choice]:
+    def _choose(self, margins: Margins, before: Sequence[Fit] | None, meter: Meter | None) -> list[Choice]:
         """Down the whole path, or with a fit `before` down from near its λ.
 
         Where the best λ is the first of such a shorter path, a larger one may be better: then down the whole path.
         """
-        walks = self._walks(margins, self._patience, progress)
+        walks = self._walks(margins, self._patience, meter)
         paths = [self._lambdas(walk.moments) for walk in walks]
         if before is None:
-            self._run([walk.descent(path) for walk, path in zip(walks, paths, strict=True)])
+            self._run([walk.descent(path) for walk, path in zip(walks, paths, strict=True)], meter)
             return [walk.choice() for walk in walks]
         entries = [self._entry(path, fit) for path, fit in zip(paths, before, strict=True)]
         starts = [self._solution(fit) if entry else None for fit, entry in zip(before, entries, strict=True)]
@@ -298,17 +309,18 @@ class Lasso:
             [
                 walk.descent(path[entry:], start)
                 for walk, path, entry, start in zip(walks, paths, entries, starts, strict=True)
-            ]
+            ],
+            meter,
         )
         again = [t for t, walk in enumerate(walks) if entries[t] and walk.best_is_first]
         for t in again:
             walks[t] = walks[t].anew()
-        self._run([walks[t].descent(paths[t]) for t in again])
+        self._run([walks[t].descent(paths[t]) for t in again], meter)
         return [walk.choice() for walk in walks]
 
-    def _refit(self, margins: Margins, starts: Sequence[Solution], progress: Progress | None) -> list[Fit]:
-        walks = self._walks(margins, 1, progress)
-        self._run([walk.refit(start) for walk, start in zip(walks, starts, strict=True)])
+    def _refit(self, margins: Margins, starts: Sequence[Solution], meter: Meter | None) -> list[Fit]:
+        walks = self._walks(margins, 1, meter)
+        self._run([walk.refit(start) for walk, start in zip(walks, starts, strict=True)], meter)
         return [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
 
     def _paths(self, margins: Margins, lambdas: Floats | None) -> list[Walk]:
@@ -317,14 +329,14 @@ class Lasso:
         self._run([walk.descent(own) for walk, own in zip(walks, steps, strict=True)])
         return walks
 
-    def _walks(self, margins: Margins, patience: int | None, progress: Progress | None = None) -> list[Walk]:
+    def _walks(self, margins: Margins, patience: int | None, meter: Meter | None = None) -> list[Walk]:
         targets = list(margins.T.astype(np.float64, order="C"))
-        moments = self.moments(targets)
-        return [Walk(self, y, own, patience, progress) for y, own in zip(targets, moments, strict=True)]
+        moments = self.moments(targets, meter)
+        return [Walk(self, y, own, patience, meter) for y, own in zip(targets, moments, strict=True)]
 
-    def _run(self, descents: Sequence[Descent]) -> None:
+    def _run(self, descents: Sequence[Descent], meter: Meter | None = None) -> None:
         try:
-            run_all(descents, self.gram, self.scratch, self._threads)
+            run_all(descents, self.gram, self.scratch, self._threads, None if meter is None else meter.counted)
         except TooManyRowsError as error:
             raise ValueError(
                 f"a path has come near {error.needed} images, and the rows of {error.capacity} fit in memory: end it "
@@ -374,6 +386,10 @@ def as_datamodel(fits: Sequence[Fit], n_train: int) -> Datamodel:
     for t, fit in enumerate(fits):
         weight[fit.features, t] = fit.weights
     return Datamodel(weight, np.array([fit.bias for fit in fits]), np.array([fit.lam for fit in fits]))
+
+
+def _tell_moments(meter: Meter, targets: int, share: float) -> None:
+    meter.walked(MOMENTS * targets * share)
 
 
 def _check_lambdas(lambdas: Floats, n_targets: int) -> Floats:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.lasso.descent import Descent, Moments, Solution
+from datamodels_inf.lasso.meter import PATH, REFIT, STEPS, Meter
 
 if TYPE_CHECKING:
     from datamodels_inf.lasso.solver import Lasso
-
-Progress: TypeAlias = Callable[[float], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +32,9 @@ class Choice:
 class Walk:
     """What one target meets on its path, and when it stops: when the validation error has ceased to improve."""
 
-    def __init__(
-        self, lasso: Lasso, y: Floats, moments: Moments, patience: int | None, progress: Progress | None
-    ) -> None:
-        self._lasso, self._y, self._patience, self._progress = lasso, y, patience, progress
+    def __init__(self, lasso: Lasso, y: Floats, moments: Moments, patience: int | None, meter: Meter | None) -> None:
+        self._lasso, self._y, self._patience, self._meter = lasso, y, patience, meter
+        self._work_left = 0.0
         self.moments = moments
         self.solutions: list[Solution] = []
         """All of them without patience, or else the best so far."""
@@ -49,14 +46,16 @@ class Walk:
 
     def descent(self, lambdas: Floats, start: Solution | None = None) -> Descent:
         """Down `lambdas`, from a solution nearby if there is one."""
-        self._lambdas = lambdas
+        self._lambdas, self._work_left = lambdas, PATH
         lasso = self._lasso
         return Descent(lasso.gram, lasso.scratch, self.moments, lambdas, lasso.tolerance, self._arrived, start)
 
     def refit(self, start: Solution) -> Descent:
         """λ = 0 is that of a target which is constant in the training rows: then λ_max, with w = 0."""
         lam = start.lam if start.lam > 0.0 else float(np.abs(self.moments.c).max())
-        return self.descent(np.array([lam]), start)
+        descent = self.descent(np.array([lam]), start)
+        self._work_left = REFIT
+        return descent
 
     def anew(self) -> Walk:
         """The same target before its first step; its progress has been told."""
@@ -90,8 +89,16 @@ class Walk:
         elif self._best == k:
             self.solutions = [solution]
         goes_on = self._patience is None or (k - self._best < self._patience and self.moments.y2 > 0)
-        if self._progress is not None:
-            left = len(self._lambdas) - k
-            with self._lasso.lock:
-                self._progress((1 if goes_on else left) / len(self._lambdas))
+        if self._meter is not None:
+            self._tell(self._meter, not goes_on or k + 1 == len(self._lambdas), solution.features.size)
         return goes_on
+
+    def _tell(self, meter: Meter, ends: bool, weights: int) -> None:
+        """A step of the path is done; with the last, what was left for more of them need not be."""
+        step = min(self._work_left, PATH / max(1.0, STEPS * len(self._lambdas)))
+        self._work_left -= step
+        meter.walked(step)
+        if ends:
+            meter.spared(self._work_left)
+        if ends and len(self._lambdas) > 1:
+            meter.ended(weights)

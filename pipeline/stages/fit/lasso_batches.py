@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.lasso.descent import Solution
+from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, TRANSPOSING, Meter
 from datamodels_inf.lasso.solver import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
 from pipeline.progress import progress_bar
 from pipeline.stages.inputs import Block, Data
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
+
+OF_CHOICE, OF_REFIT = MOMENTS + PATH, MOMENTS + REFIT
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class LassoBatches:
     threads: int | None
     quiet: bool
     say: Callable[[str], object]
+    _meter: Meter = field(init=False)
 
     def run(self) -> Iterator[tuple[list[Fit], list[Chosen]]]:
         """Of each prefix (fits, choices), in the order of the targets."""
@@ -57,14 +61,22 @@ class LassoBatches:
             steps = 2 * len(starts) * len(blocks)
             self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")
         before: list[Sequence[Fit] | None] = [None] * len(starts)
-        with progress_bar(len(self.targets) * len(blocks), "fit", "fit", self.quiet) as advance:
-
-            def half(step: float) -> None:
-                advance(0.5 * step)
-
+        fits_in_all = len(self.targets) * len(blocks)
+        with progress_bar(fits_in_all, "fit", "fit", self.quiet) as advance:
+            self._meter = Meter(
+                advance,
+                fits_in_all,
+                targets=len(self.targets),
+                columns=self.data.n_train,
+                paths=fits_in_all * (OF_CHOICE + OF_REFIT),
+                masks=TRANSPOSING,
+            )
             for block in blocks:
-                choices = [self._choose(block, k, fits, half) for k, fits in zip(starts, before, strict=True)]
-                fits = [self._refit(block, k, batch, half) for k, batch in zip(starts, choices, strict=True)]
+                choices = [self._choose(block, k, fits) for k, fits in zip(starts, before, strict=True)]
+                fits = [self._refit(block, k, batch) for k, batch in zip(starts, choices, strict=True)]
+                if block is blocks[-1]:
+                    self._meter.finish()
+                    self.__dict__.pop("_lasso", None)  # Gigabytes: what comes next needs memory too.
                 yield list(chain(*fits)), list(chain(*choices))
                 before = [*fits]
 
@@ -82,17 +94,16 @@ class LassoBatches:
             tolerance=fit.tolerance,
             memory_gb=fit.memory_gb,
             threads=self.threads,
+            meter=self._meter,
         )
 
     def _margins(self, block: Block, start: int) -> NDArray[np.float16]:
         return self.data.prefix(block)[1](self.targets[start : start + BATCH])
 
-    def _choose(
-        self, block: Block, start: int, before: Sequence[Fit] | None, advance: Callable[[float], object]
-    ) -> list[Chosen]:
+    def _choose(self, block: Block, start: int, before: Sequence[Fit] | None) -> list[Chosen]:
         def make() -> Arrays:
             margins = self._margins(block, start)
-            choices = self._lasso.choose(margins, advance, prefix=block.prefix, before=before)
+            choices = self._lasso.choose(margins, self._meter, prefix=block.prefix, before=before)
             best = [choice.best for choice in choices]
             return {
                 **_joined((b.features, b.w) for b in best),
@@ -102,7 +113,7 @@ class LassoBatches:
                 "worst_gap": np.array([choice.gap.max() for choice in choices]),
             }
 
-        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, advance)
+        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, OF_CHOICE)
         return [
             Chosen(Solution(float(lam), *part, float(gap)), bool(at_end), float(worst))
             for part, lam, gap, at_end, worst in zip(
@@ -110,24 +121,22 @@ class LassoBatches:
             )
         ]
 
-    def _refit(
-        self, block: Block, start: int, choices: Sequence[Chosen], advance: Callable[[float], object]
-    ) -> list[Fit]:
+    def _refit(self, block: Block, start: int, choices: Sequence[Chosen]) -> list[Fit]:
         def make() -> Arrays:
             margins, starts = self._margins(block, start), [choice.best for choice in choices]
-            fits = self._lasso.refit(margins, starts, advance, prefix=block.prefix)
+            fits = self._lasso.refit(margins, starts, self._meter, prefix=block.prefix)
             scalars = {name: np.array([getattr(fit, name) for fit in fits]) for name in ("bias", "lam", "gap")}
             return {**_joined((fit.features, fit.weights) for fit in fits), **scalars}
 
-        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, advance)
+        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, OF_REFIT)
         scalars = zip(found["bias"].tolist(), found["lam"].tolist(), found["gap"].tolist(), strict=True)
         return [Fit(*part, *numbers) for part, numbers in zip(_parts(found), scalars, strict=True)]
 
-    def _kept(self, name: str, start: int, make: Callable[[], Arrays], advance: Callable[[float], object]) -> Arrays:
-        """The arrays of a finished batch, or those that `make` makes now."""
+    def _kept(self, name: str, start: int, make: Callable[[], Arrays], work: float) -> Arrays:
+        """The arrays of a finished batch, or those that `make` makes now; `work` is a target's, for the meter."""
         found = read_step(self.unfinished / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
         if found is not None:
-            advance(len(self.targets[start : start + BATCH]))
+            self._meter.spared(work * len(self.targets[start : start + BATCH]))
             return found
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.

@@ -99,7 +99,9 @@ def test_descend_and_look_is_descent_and_a_look_at_all_columns(filled):
     gram.require(features)
     local = np.full((8, 8), np.nan, np.float32)
     local[:filled, :filled] = matrix[np.ix_(features[:filled], features[:filled])]
-    sweeps, g, gap = descend_and_look(gram.view, local, filled, features, w, c, c, lam, y2, 1e-9, 50)
+    sweeps, g, gap = descend_and_look(
+        gram.view, local, filled, features, np.argsort(features), w, c, c, lam, y2, 1e-9, 50
+    )
     expected, expected_sweeps = naive_descend(
         matrix[np.ix_(features, features)], c[features], np.zeros(6), lam, y2, 1e-9, 50
     )

@@ -93,7 +93,7 @@ def test_fill_gram_equals_numpy(first, size):
     part = matrix[np.ix_(features, features)]
     np.fill_diagonal(part, 1.0)
     expected[first:size, :size], expected[:size, first:size] = part[first:], part[:, first:]
-    fill_gram(gram, features, first, room)
+    fill_gram(gram, features, np.argsort(features), first, room)
     np.testing.assert_allclose(room, expected, rtol=1e-6)
 
 
@@ -103,10 +103,10 @@ def test_fill_adds_to_what_is_there():
     gram = made(masks, 120)
     gram.require(features)
     at_once = np.zeros((38, 38), np.float32)
-    fill_gram(gram.view, features, 0, at_once)
+    fill_gram(gram.view, features, np.argsort(features), 0, at_once)
     little = np.full((38, 38), np.nan, np.float32)
     for first, m in ((0, 1), (1, 2), (2, 20), (20, 38)):
-        fill_gram(gram.view, features[:m], first, little)
+        fill_gram(gram.view, features[:m], np.argsort(features[:m]), first, little)
         np.testing.assert_allclose(little[:m, :m], expected[np.ix_(features[:m], features[:m])], rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(little, at_once)
     np.testing.assert_array_equal(little, little.T)
@@ -117,6 +117,6 @@ def test_fill_of_more_than_one_block():
     gram = made(masks, 90)
     gram.require(np.arange(600))
     filled = np.full((600, 600), np.nan, np.float32)
-    fill_gram(gram.view, np.arange(301), 0, filled)
-    fill_gram(gram.view, np.arange(600), 301, filled)
+    fill_gram(gram.view, np.arange(301), np.arange(301), 0, filled)
+    fill_gram(gram.view, np.arange(600), np.arange(600), 301, filled)
     np.testing.assert_allclose(filled, naive_gram(masks), rtol=1e-6, atol=1e-8)

@@ -21,6 +21,7 @@ from datamodels_inf.lasso.columns import ColumnBits, Rounded
         (30, (1, 200)),
         (4130, (237, 300)),
         (11, (8_233, 17_001)),
+        (3, (40_000, 40_100)),
         (20, (70, 71, 300, 5_000, 5_020)),
     ],
 )
@@ -110,3 +111,19 @@ def test_a_memory_mapped_file_keeps_its_content(tmp_path, mode):
     np.testing.assert_array_equal(first, masks[:11_000].T)
     np.testing.assert_array_equal(second, masks[11_000:].T)
     np.testing.assert_array_equal(bits, np.packbits(masks, axis=1))
+
+
+def test_what_is_told_of_transposing_counting_and_summing_adds_up():
+    masks = random_masks(5_000, 60)
+    told = []
+    bits = ColumnBits(PackedMasks.from_bool(masks), (4_000, 5_000), 2, told.append)
+    assert len(told) == 3
+    assert sum(told) == pytest.approx(1.0)
+    told.clear()
+    for part in bits.parts:
+        bits.count_common(np.arange(7), np.arange(60), part, lambda piece, counts: None, told.append)
+    assert sum(told) == pytest.approx(7.0)
+    told.clear()
+    for number, part in enumerate(bits.parts):
+        bits.weighted_sums([Rounded(np.arange(part.n) / 8)] * 3, number, told.append)
+    assert sum(told) == pytest.approx(1.0)

@@ -78,7 +78,7 @@ def test_newtons_steps_end_at_the_minimum_over_their_columns(share, copies):
     way = Descent(lasso.gram, lasso.scratch, moments, np.array([lam]), 1e-6, lambda solution: True, start)
     lasso.gram.require(features)
     way._make_room(8)
-    fill_gram(lasso.gram.view, features, 0, way._local)
+    fill_gram(lasso.gram.view, features, np.argsort(features), 0, way._local)
     way._g = way._correlate()
     way._newton(lam)
     kept, g = way._w != 0.0, way._correlate()[features]

@@ -84,7 +84,7 @@ def test_rows_are_right_after_an_interrupt(complete, monkeypatch):
         gram.take(2)
     count, calls = ColumnBits.count_common, []
 
-    def interrupted(self, features, which, part, use):
+    def interrupted(self, features, which, part, use, told):
         calls.append(features)
         count(self, features, which[: len(which) // 2], part, use)
         if len(calls) == 2:
@@ -118,9 +118,9 @@ def test_no_row_is_counted_twice_over_the_same_masks(monkeypatch):
     """Each row of the matrix counts each word of the masks once, whenever it is asked for."""
     seen, count = np.zeros((300, 64 * 40), int), ColumnBits.count_common
 
-    def noted(self, features, which, part, use):
+    def noted(self, features, which, part, use, told):
         seen[features, part.words] += 1
-        count(self, features, which, part, use)
+        count(self, features, which, part, use, told)
 
     monkeypatch.setattr(ColumnBits, "count_common", noted)
     masks, rng = odd_masks(900, 300, 6), np.random.default_rng(7)

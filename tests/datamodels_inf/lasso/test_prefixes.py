@@ -136,7 +136,7 @@ def small_capacity(lasso):
 
 
 def no_copies(lasso):
-    lasso.scratch = Scratch(2, 0)
+    lasso.scratch = Scratch(2, 0, 0, 103)
 
 
 def rows_there(lasso):
@@ -195,10 +195,10 @@ def test_no_row_of_the_gram_matrix_is_counted_twice(monkeypatch):
     ends, count = block_ends(2500, 200), ColumnBits.count_common
     seen = {}
 
-    def noted(self, features, which, part, use):
+    def noted(self, features, which, part, use, told):
         for word in range(part.words.start, part.words.stop):
             seen.setdefault(word, []).extend(features.tolist())
-        count(self, features, which, part, use)
+        count(self, features, which, part, use, told)
 
     monkeypatch.setattr(ColumnBits, "count_common", noted)
     fit_lasso_prefixes(masks, margins, ends)

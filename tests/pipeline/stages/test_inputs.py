@@ -40,6 +40,16 @@ def test_rows_of_fit_and_test_are_those_of_the_files_and_disjoint(source):
     assert (data.n_train, data.n_targets) == (24, 8)
 
 
+def test_margins_are_read_some_rows_at_a_time_and_their_pages_given_back(source, monkeypatch):
+    data = downloaded(source)
+    margins, some = np.load(source / "cifar" / "data" / "test_margins_50pct.npy"), np.array([3, 0, 7])
+    given_back = []
+    monkeypatch.setattr(inputs, "MARGINS_AT_ONCE", 64)
+    monkeypatch.setattr(inputs, "forget_pages", lambda array: given_back.append(isinstance(array, np.memmap)))
+    np.testing.assert_array_equal(data.fit_margins(some), margins[:200][:, some])
+    assert given_back == [True] * 4
+
+
 def test_targets_are_chosen_by_class_by_number_or_all(source):
     data = downloaded(source, f"source.images={source / 'cifar' / 'images.npz'}")
     assert chosen_targets(data, "all", "fit.targets").tolist() == list(range(8))
