@@ -4,13 +4,12 @@ import math
 import re
 
 import numpy as np
-from report_content import make_row
+from report_content import groups_of, make_row
 from report_page import points_of
 
 from datamodels_inf import adjust_pvalues
 from datamodels_inf.prior import Prior
 from datamodels_inf.shape import Shape
-from pipeline.report.rows import groups_of
 from pipeline.report.sections.pvalues import plots_of
 
 

@@ -19,7 +19,6 @@ from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.planning import detectable_effect, plan
 from pipeline.report.evidence.detectable_effects import POWER, detectable_of
-from pipeline.report.rows import groups_of
 
 
 def test_limits_are_those_of_the_planner():

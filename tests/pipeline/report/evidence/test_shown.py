@@ -3,10 +3,9 @@
 import dataclasses
 
 from influence_atlas import make_found, make_models
-from report_content import make_rows
+from report_content import groups_of, make_rows
 
 from pipeline.report.evidence.shown import evidence_of
-from pipeline.report.rows import groups_of
 
 
 def rows_of_models():

@@ -1,11 +1,10 @@
 """Where nothing was found: another method is named only where there is something for it to see."""
 
 import numpy as np
-from report_content import make_content, make_row, make_rows, make_weighted
+from report_content import groups_of, make_content, make_row, make_rows, make_weighted
 from scipy.stats import false_discovery_control, t
 
 from pipeline.report.evidence.stronger_methods import clear_effects, stronger_of
-from pipeline.report.rows import groups_of
 
 CLEAR = {"effect": 0.256, "effect_low": 0.222, "effect_high": 0.291, "effect_se": 0.0176}
 UNCLEAR = {"effect": 0.02, "effect_low": -0.02, "effect_high": 0.06, "effect_se": 0.02}
