@@ -88,7 +88,7 @@ class Pipeline:
 
     def _needed_specs(self, last: str) -> dict[str, Spec]:
         """Those of `last` and of every stage that it needs: a file that is missing is missed before anything runs."""
-        needed, found = _needed(last), dict[str, Spec]()
+        needed, found = needed_by(last), dict[str, Spec]()
         for name, spec in self.specs():
             if name in needed:
                 found[name] = spec
@@ -170,9 +170,9 @@ class Pipeline:
         return made
 
 
-def _needed(last: str) -> set[str]:
+def needed_by(last: str) -> set[str]:
     """A stage with its inputs, their inputs, and so on."""
-    return {last}.union(*(_needed(name) for name in STAGES[last].inputs))
+    return {last}.union(*(needed_by(name) for name in STAGES[last].inputs))
 
 
 def describe(result: Result) -> str:

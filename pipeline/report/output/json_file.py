@@ -37,6 +37,7 @@ def write_json(path: Path, page: Page) -> None:
         "n_models_test": content.n_models_test,
         "blocks": None if content.blocks is None else _blocks(content.blocks),
         "n_train": content.n_train,
+        "bar_end": page.bar_end,
         "datamodels": {"r2_median": content.r2_median, "spearman_median": content.spearman_median},
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),

@@ -38,21 +38,21 @@ SMALL = 128  # tiles of the contact sheet
 SHEET = 12  # findings on the contact sheet
 
 
-def draw_panel(path: Path, finding: Numbered, page: Page) -> None:
+def draw_panel(path: Path, finding: Numbered, content: Content, bar_end: float) -> None:
     """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
-    row, content = finding.row, page.content
+    row = finding.row
     text = wrap(sentence(finding, content), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
     note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
     top = 72
     below = top + 26 + TILE + 80
     canvas = blank(WIDTH, below + 30 * len(text) + 23 * len(note) + MARGIN - 8)
     canvas.draw.text((MARGIN, 28), f"Finding {finding.number:,}", INK, font(BOLD, 24))
-    n_tests = next(group.n_tests for group in page.groups if group.method == row.method)
+    n_tests = next(group.n_tests for group in content.groups if group.method == row.method)
     method = fit(f"{row.method}, {promise(content, n_tests)}", font(PLAIN, 18), WIDTH - 2 * MARGIN - 200)
     canvas.draw.text((WIDTH - MARGIN, 33), method, MUTED, font(PLAIN, 18), anchor="ra")
     for column, slot in enumerate(slots_of(row, content)):
         _column(canvas, slot, content.images, (MARGIN + column * (TILE + GAP), top), TILE)
-    _numbers(canvas, row, page.bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
+    _numbers(canvas, row, bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
     curve = content.curves.get(row.key)
     if curve is not None:
         draw_curve(canvas, curve, content.unit, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)

@@ -103,7 +103,7 @@ def files(page: Page) -> Sequence[File]:
 
 
 def _panel(item: Numbered, page: Page) -> File:
-    draw = partial(draw_panel, finding=item, page=page)
+    draw = partial(draw_panel, finding=item, content=page.content, bar_end=page.bar_end)
     return File(panel_path(item), draw, "one picture per panel of a finding")
 
 

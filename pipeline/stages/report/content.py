@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,9 @@ from pipeline.config import Config, to_toml
 from pipeline.images.image_set import Labels
 from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, Images, MaskCheck
 from pipeline.report.evidence.trained_again import trained_again_of
-from pipeline.report.rows import Row
-from pipeline.report.work import Progress, silent
 from pipeline.stages.base import Run
 from pipeline.stages.fresh.shown import fresh_check
 from pipeline.stages.report.decided import Decided
-from pipeline.stages.report.evidence import evidence
 from pipeline.stages.report.provenance import provenance_of
 from pipeline.stages.report.reruns import reruns_of
 from pipeline.summaries import FitSummary, TestSummary, read_summary
@@ -24,8 +22,8 @@ from pipeline.text.given_names import outcome_name
 from pipeline.text.numbers import or_nan
 
 
-def content_of(run: Run, decided: Decided, drawn: Sequence[Row], progress: Progress = silent) -> Content:
-    """Everything on the page. drawn: the tests that get a panel."""
+def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Content:
+    """Everything on the page. evidence: the fields that `pipeline.stages.report.evidence` looks up."""
     config, inputs, data = run.config, run.inputs, run.data
     fit, test = read_summary(inputs["fit"], FitSummary), read_summary(inputs["test"], TestSummary)
     images, labels = data.images, data.labels
@@ -51,7 +49,7 @@ def content_of(run: Run, decided: Decided, drawn: Sequence[Row], progress: Progr
         coding=_coding(fit),
         class_names=() if labels is None else labels.class_names,
         train_classes=() if labels is None else [labels.class_names[k] for k in labels.train_labels.tolist()],
-        **evidence(run, drawn, progress),
+        **evidence,
         robustness=reruns_of(inputs, labels),
         trained_again=trained_again_of(inputs.get("verify")),
         fresh=fresh_check(inputs),

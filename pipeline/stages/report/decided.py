@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,24 +39,35 @@ class Decided:
 
 
 def read_decided(run: Run, test: TestSummary, progress: Progress = silent) -> Decided:
-    """All methods, one after the other."""
-    config, folder = run.config, run.inputs["test"].folder
-    groups, counts, expectations = [], {}, {}
-    for method in config.test.method:
-        columns = MethodTests.of(folder, method, test.methods, test.n_tests)
-        share = len(columns) / 1e6
+    """All methods, with what other corrections and fewer models would have found."""
+    config = run.config
+    decided = read_groups(run, test, config.test.method, progress)
+    counts = {}
+    for group in decided.groups:
+        known = decided.expectations.get(group.method)
+        prior = None if known is None else known.prior
+        counts[group.method] = counts_by_correction(group.pvalue, config.test, prior)
+        progress("tests", 0.4 * len(group) / 1e6)
+    growth = _growth(config, run.inputs["test"].folder / "growth.parquet", test, decided.expectations)
+    return replace(decided, counts=counts, growth=growth)
+
+
+def read_groups(run: Run, test: TestSummary, methods: Sequence[str], progress: Progress = silent) -> Decided:
+    """Some methods, one after the other: nothing but their tests, corrected as the configuration says."""
+    groups, expectations = [], {}
+    for method in methods:
+        columns = MethodTests.of(run.inputs["test"].folder, method, test.methods, test.n_tests)
         pvalue = columns.column("pvalue")
         if "prior" in run.inputs:
             expectations[method] = _expectation(run.inputs["prior"], method, pvalue)
-        known = expectations.get(method)
-        family = family_of(config, pvalue, known)
-        groups.append(
-            group_of(method, columns, family, test.n_rows[method], lambda part, n=share: progress("tests", 0.6 * n * part))
-        )
-        counts[method] = counts_by_correction(pvalue, config.test, None if known is None else known.prior)
-        progress("tests", 0.4 * share)
-    growth = _growth(config, folder / "growth.parquet", test, expectations)
-    return Decided(tuple(groups), counts, expectations, growth)
+        family = family_of(run.config, pvalue, expectations.get(method))
+        step = partial(_part, progress, 0.6 * len(columns) / 1e6)
+        groups.append(group_of(method, columns, family, test.n_rows[method], step))
+    return Decided(tuple(groups), {}, expectations, {})
+
+
+def _part(progress: Progress, millions: float, share: float) -> None:
+    progress("tests", millions * share)
 
 
 def family_of(config: Config, pvalue: Floats, expectation: Expectation | None) -> Family:

@@ -22,6 +22,7 @@ def run(run: Run) -> ReportSummary:
     from pipeline.report.work import Work
     from pipeline.stages.report.content import content_of
     from pipeline.stages.report.decided import read_decided
+    from pipeline.stages.report.evidence import evidence
 
     test = read_summary(run.inputs["test"], TestSummary)
     methods, n_tests = run.config.test.method, len(run.config.test.method) * test.n_tests
@@ -33,7 +34,7 @@ def run(run: Run) -> ReportSummary:
         found = {group.method: group.n_found for group in decided.groups}
         pictures = sum(min(most, count) for count in found.values())
         work.plan(lines=n_tests + sum(found.values()), curves=len(drawn), panels=pictures)
-        write_report(run.out, content_of(run, decided, drawn, work), work)
+        write_report(run.out, content_of(run, decided, evidence(run, drawn, work)), work)
     unseen = {group.method: group.n_unseen for group in decided.groups if group.n_unseen}
     return ReportSummary(n_tests=n_tests, n_findings=found, n_unseen=unseen)
 
