@@ -100,7 +100,8 @@ def _columns(
     floats = {
         "statistic": own.uniform(0.4, 0.6, n), "pvalue": p, "theta_i": shared.normal(0, 0.1, n),
         "theta_j": shared.normal(0, 0.1, n), "effect": effect, "effect_low": effect - 1.96 * error,
-        "effect_high": effect + 1.96 * error, "effect_se": error, "effect_df": shared.integers(900, 1100, n).astype(float),
+        "effect_high": effect + 1.96 * error, "effect_se": error,
+        "effect_df": shared.integers(900, 1100, n).astype(float),
     }  # fmt: skip
     names = np.array(labels.class_names, object)
     offsets = pa.array(np.arange(n + 1, dtype=np.int32))

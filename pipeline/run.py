@@ -16,7 +16,7 @@ from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import human_bytes, make_folder
 from pipeline.summaries import ReportSummary, Summary, read_summary
-from pipeline.unseen_effects import advice, unseen_in
+from pipeline.unseen_effects import advice, n_equal_weights, unseen_in
 
 
 class Pipeline:
@@ -109,8 +109,8 @@ class Pipeline:
         test = self.config.test
         found = read_summary(results["report"], ReportSummary).n_findings if "report" in results else {}
         for method in (name for name, count in found.items() if count == 0):
-            n = unseen_in(results["test"].folder, method, test, prior_in_use(test, results.get("prior"), method))
-            if line := advice(n, test, self.command):
+            n = unseen_in(results["test"], method, test, prior_in_use(test, results.get("prior"), method))
+            if line := advice(n, test, self.command, n_equal_weights(results["test"], method)):
                 return [line]
         return []
 

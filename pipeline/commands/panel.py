@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.errors import BadInputError
@@ -46,7 +46,7 @@ def draw_panels(pipeline: Pipeline, names: Sequence[str], out: Path | None, comm
         add_to_list(pipeline.home, [panel_path(item) for item in items])
 
 
-def _asked(names: Sequence[str], n_findings: dict[str, int]) -> dict[str, list[int]]:
+def _asked(names: Sequence[str], n_findings: Mapping[str, int]) -> dict[str, list[int]]:
     """Method → numbers of its findings, each once, in the order in which they are asked for."""
     methods = {stem_of(method): method for method in n_findings}
     asked: dict[str, list[int]] = {}

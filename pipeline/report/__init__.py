@@ -30,7 +30,7 @@ def write_report(folder: Path, content: Content, progress: Progress = silent) ->
     """
     if not folder.is_dir() or any(folder.iterdir()):
         raise ValueError(f"`folder` must be an existing empty folder, but {folder} is not.")
-    page, beside, text = _fitting_page(content, progress)
+    beside, text = _fitting_page(content, progress)
     files = [*beside, File("index.html", lambda path: path.write_text(text, encoding="utf-8", newline="\n"))]
     for file in files:
         path = folder / file.path
@@ -42,8 +42,8 @@ def write_report(folder: Path, content: Content, progress: Progress = silent) ->
     return [folder / file.path for file in files]
 
 
-def _fitting_page(content: Content, progress: Progress) -> tuple[Page, Sequence[File], str]:
-    """The page as text, with as many panels and rows as fit into PAGE_BYTES."""
+def _fitting_page(content: Content, progress: Progress) -> tuple[Sequence[File], str]:
+    """The files beside the page, and the page as text, with as many panels and rows as fit into PAGE_BYTES."""
     limits = None
     while True:
         page = Page.of(content, limits, progress)
@@ -54,5 +54,5 @@ def _fitting_page(content: Content, progress: Progress) -> tuple[Page, Sequence[
         progress("page", 0.5 if limits is None else 0.0)
         size = len(text.encode())
         if size <= PAGE_BYTES or (page.limits.panels == 0 and page.limits.rows == 0):
-            return page, beside, text
+            return beside, text
         limits = page.limits.smaller(size)

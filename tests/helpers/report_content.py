@@ -12,8 +12,8 @@ import pyarrow as pa
 from PIL import Image
 
 from datamodels_inf import check_exchangeable
-from datamodels_inf.prediction.shapes import expected_shape
 from datamodels_inf.pair_answers import UNSEEN
+from datamodels_inf.prediction.shapes import expected_shape
 from datamodels_inf.prior import Prior
 from pipeline.columns import WORDS, TableColumns, places_among
 from pipeline.in_memory import DECIDED

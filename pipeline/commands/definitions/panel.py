@@ -25,7 +25,9 @@ from pipeline.options import status_options, with_options
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder for the pictures.  [default: panels/ of the report]"
 )
-def panel(config_name: str, overrides: tuple[str, ...], store: Path, names: tuple[str, ...], out: Path | None, **options: Any) -> None:
+def panel(
+    config_name: str, overrides: tuple[str, ...], store: Path, names: tuple[str, ...], out: Path | None, **options: Any
+) -> None:
     """Draw the picture of a finding that the report has no panel for. Runs no stage."""
     from pipeline.commands.panel import draw_panels
 

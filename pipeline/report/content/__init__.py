@@ -160,7 +160,10 @@ class Content:
     def __post_init__(self) -> None:
         if self.correction not in CORRECTIONS:
             raise ValueError(f"`correction` must be one of {', '.join(CORRECTIONS)}, but it is {self.correction!r}.")
-        if CORRECTIONS[self.correction].needs_prior and {group.method for group in self.groups} - self.expectations.keys():
+        if (
+            CORRECTIONS[self.correction].needs_prior
+            and {group.method for group in self.groups} - self.expectations.keys()
+        ):
             raise ValueError(f"`expectations` must hold every method for the correction {self.correction!r}.")
         if self.images is not None:
             for group in self.groups:
@@ -179,9 +182,7 @@ def _check_positions(group: Group, images: Images) -> None:
             wrong = values[(values < 0) | (values >= count)]
             if wrong.size:
                 what = name.removeprefix("members_")
-                raise ValueError(
-                    f"`{what}` of a row is {wrong[0]}, but there are {count:,} images (numbered from 0)."
-                )
+                raise ValueError(f"`{what}` of a row is {wrong[0]}, but there are {count:,} images (numbered from 0).")
 
 
 def _check_targets(quality: DatamodelQuality, images: Images) -> None:

@@ -34,6 +34,7 @@ LEVELS: tuple[tuple[int, int | None], ...] = (
 Place: TypeAlias = tuple[str, int]
 """("train" or "target", index)."""
 Pixels: TypeAlias = NDArray[np.uint8]
+LaidOut: TypeAlias = "tuple[list[Sheet], dict[Place, Part]]"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Pictures:
         return Picture(self, (part, index))
 
     @cached_property
-    def _laid_out(self) -> tuple[list[Sheet], dict[Place, Part]]:
+    def _laid_out(self) -> LaidOut:
         wanted = list(self._wanted)
         for side, quality in LEVELS:
             made = self._try(wanted, side, quality)
@@ -83,7 +84,7 @@ class Pictures:
                 return made
         return [], {}
 
-    def _try(self, wanted: Sequence[Place], side: int, quality: int | None) -> tuple[list[Sheet], dict[Place, Part]] | None:
+    def _try(self, wanted: Sequence[Place], side: int, quality: int | None) -> LaidOut | None:
         """The sheets at one level, or None if they are too long."""
         sheets: list[Sheet] = []
         parts: dict[Place, Part] = {}

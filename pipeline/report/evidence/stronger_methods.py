@@ -52,7 +52,11 @@ def stronger_of(group: Group, content: Content) -> Stronger | None:
     if asked or (METHODS[name].needs_tau_zero and content.tau > 0.0):
         return None
     clear = 0 if group.n_found else clear_effects(group, content)
-    return Stronger(name, 0, clear, group.n_equal_weights, _command(content, name), half) if clear or group.n_equal_weights else None
+    return (
+        Stronger(name, 0, clear, group.n_equal_weights, _command(content, name), half)
+        if clear or group.n_equal_weights
+        else None
+    )
 
 
 def _command(content: Content, method: str) -> str:

@@ -23,7 +23,7 @@ LISTED_CHARACTERS = 3_000_000
 
 
 def write_json(path: Path, page: Page) -> None:
-    """The report but for its pictures, for findings beyond LISTED_CHARACTERS, which are in findings.csv, and other tests."""
+    """The report without its pictures; findings beyond LISTED_CHARACTERS and other tests are in the CSV files."""
     content = page.content
     report = {
         "format": FORMAT,

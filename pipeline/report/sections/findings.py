@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from pipeline.report.content import Content, Weighted
 from pipeline.report.drawing.bars import Bar, bar_of
@@ -93,7 +94,7 @@ def _called(row: Row, content: Content) -> str:
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
-    told = {"groups": page.groups, "names": page.content.names, "progress": page.progress}
+    told: dict[str, Any] = {"groups": page.groups, "names": page.content.names, "progress": page.progress}
     tables = [
         File("findings.csv", partial(write_findings, **told), "the findings, by number"),
         File("tests.csv", partial(write_tests, **told), "all tests"),

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from pipeline.columns import WORDS
+from pipeline.store.cache import Result
+from pipeline.summaries import TestSummary, read_summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +39,12 @@ class MethodTests:
         """Those of a method among `methods`, each of which has `n_tests`, in the folder of the test stage."""
         place = list(methods).index(method)
         return cls(folder / FILE, place * n_tests, (place + 1) * n_tests)
+
+    @classmethod
+    def of_result(cls, result: Result, method: str) -> MethodTests:
+        """Those of a method in the result of the test stage."""
+        summary = read_summary(result, TestSummary)
+        return cls.of(result.folder, method, summary.methods, summary.n_tests)
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -70,6 +78,13 @@ class MethodTests:
         """All numbers of one column."""
         parts = [batch[name].to_numpy() for batch in self.batches([name])]
         return np.concatenate(parts) if parts else np.zeros(0)
+
+    def sizes(self) -> Ints:
+        """How many images each side of each test has: 1, or those of a group."""
+        parts = [
+            np.diff(batch["members_i"].combine_chunks().offsets.to_numpy()) for batch in self.batches(["members_i"])
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """All rows, a group at a time; of the columns with these names, or of all."""

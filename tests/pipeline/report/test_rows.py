@@ -8,7 +8,6 @@ from report_content import groups_of, make_row, make_rows
 from report_page import read_table
 
 
-
 def test_findings_come_in_order_and_methods_in_groups(report):
     same = [
         make_row(finding=True, pvalue=1e-6, effect=effect, target=target, i=i, j=5)

@@ -17,8 +17,8 @@ from scipy.stats import t
 from datamodels_inf import SquaredResidual, influence
 from datamodels_inf.multiplicity import adjust_pvalues
 from pipeline.config import load_config
-from pipeline.stages.report import stage as report
 from pipeline.stages.prior.files import read_prior
+from pipeline.stages.report import stage as report
 from pipeline.store.cache import Result
 
 PROGRESSIVE = (

@@ -63,7 +63,9 @@ def test_each_image_is_there_once_and_without_loss_while_it_fits():
     assert len(pictures.sheets) == -(-301 // SHEET)
     for place in [("train", 0), ("train", 299), ("target", 2)]:
         part, index = place
-        np.testing.assert_array_equal(cut(pictures, place), (images.train if part == "train" else images.targets)[index])
+        np.testing.assert_array_equal(
+            cut(pictures, place), (images.train if part == "train" else images.targets)[index]
+        )
 
 
 def test_what_does_not_fit_loses_detail_first_and_images_last():

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from report_content import (
+    groups_of,
     make_blocks,
     make_content,
     make_masks,
