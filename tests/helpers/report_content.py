@@ -70,6 +70,11 @@ class Page(HTMLParser):
         """Of the tables of findings, their heads too."""
         return [row for kind, rows in self.tables if kind == "sortable" for row in rows]
 
+    @property
+    def pictures(self):
+        """What is said of each image, in the order of the page."""
+        return [drawing["aria-label"] for drawing in self.all("svg", **{"class": "pic"})]
+
     def all(self, tag, **wanted):
         return [a for t, a in self.tags if t == tag and all(a.get(k, "").split(" ")[0] == v for k, v in wanted.items())]
 

@@ -46,7 +46,7 @@ def test_limits_with_findings_tiny_effects_and_unknown_noise():
     [group] = groups_of(rows)
     limits = detectable_of(group, make_content(rows, quality=quality, masks=masks))
     assert not limits.of_miss
-    assert limits.effect == min(abs(item.row.effect) for item in group.findings)
+    assert limits.effect == min(abs(item.row.effect) for item in group.kept)
     assert limits.level == pytest.approx(threshold("by", 0.2, 40, 5))
     tiny = [dataclasses.replace(row, effect=1e-5) for row in make_rows(9, 0)]
     limits = detectable_of(groups_of(tiny)[0], make_content(tiny, quality=quality, masks=masks))

@@ -31,7 +31,7 @@ SCREENS = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
 def test_loads_alone_with_every_image_and_nothing_sticks_out(visit, name, width, scheme):
     page = visit(name, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    sizes = page.locator("img").evaluate_all("images => images.map(image => image.naturalWidth)")
+    sizes = page.locator(".pic").evaluate_all("all => all.map(one => one.querySelector('use').getBBox().width)")
     assert all(sizes)
     assert bool(sizes) == ("hostile" not in name and name != "named")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
