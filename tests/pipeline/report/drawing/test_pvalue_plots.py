@@ -40,7 +40,7 @@ def test_thousands_of_pvalues_are_thinned_and_the_histogram_counts_all():
     tops = [float(v) for v in re.findall(r"V([\d.]+)h", plots.histogram.columns)]
     counts = np.histogram(p, 20, (0, 1))[0]
     np.testing.assert_allclose((210 - np.array(tops)) / (210 - plots.histogram.uniform), counts / 250, atol=0.01)
-    assert plots.histogram.note == f"{counts[0]} of 5000 lie in the first column, {counts[-1]} in the last."
+    assert plots.histogram.note == f"{counts[0]} of 5,000 lie in the first column, {counts[-1]} in the last."
 
 
 def test_with_a_prior_it_is_p_over_w_that_is_sorted_against_the_line():
