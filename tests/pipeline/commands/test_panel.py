@@ -8,17 +8,8 @@ from PIL import Image
 from real_command import NAMED
 
 METHODS = 'test.method=["swap", "contrast"]'
-ASKED = (
-    "--set",
-    "test.repeats=2",
-    "--set",
-    "fit.n_lambdas=10",
-    "--set",
-    METHODS,
-    "--set",
-    "report.max_panels=3",
-    *NAMED,
-)
+SHORT = ("--set", "test.repeats=2", "--set", "fit.n_lambdas=10", "--set", "report.max_panels=3", *NAMED)
+ASKED = (*SHORT, "--set", METHODS)
 HOME = "reports/digits/panels"
 
 

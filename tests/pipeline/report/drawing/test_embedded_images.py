@@ -70,7 +70,7 @@ def test_each_image_is_there_once_and_without_loss_while_it_fits():
 
 def test_what_does_not_fit_loses_detail_first_and_images_last():
     images = Images(smooth(600), smooth(1))
-    whole, tight, tighter = (Pictures(images, most) for most in (3_000_000, 500_000, 15_000))
+    whole, tight, tighter = (Pictures(images, most) for most in (3_000_000, 500_000, 5_000))
     for pictures in (whole, tight, tighter):
         for k in range(600):
             pictures.embed("train", k)
@@ -79,7 +79,7 @@ def test_what_does_not_fit_loses_detail_first_and_images_last():
     assert len(tight.parts) == 600
     assert sum(len(sheet.uri) for sheet in tight.sheets) <= 500_000
     assert np.abs(cut(tight, ("train", 7)).astype(int) - images.train[7]).mean() < 12
-    assert sum(len(sheet.uri) for sheet in tighter.sheets) <= 15_000
+    assert sum(len(sheet.uri) for sheet in tighter.sheets) <= 5_000
     assert 0 < len(tighter.parts) < 600
     shown = [tighter.embed("train", k).part is not None for k in range(600)]
     assert shown == sorted(shown, reverse=True)
