@@ -161,27 +161,39 @@ def decide(
     array([ True, False, False])
     """
     methods, p = table["method"], table["pvalue"]
-    effects = [table[name] for name in ("effect", "effect_se", "effect_df")]
-    found, (adjusted, low, high) = np.zeros(len(p), np.bool_), np.full((3, len(p)), np.nan)
-    tested, weight = np.zeros(len(p), np.int64), np.ones(len(p))
+    added = {
+        "pvalue_adjusted": np.full(len(p), np.nan),
+        "finding": np.zeros(len(p), np.bool_),
+        "effect_low_selected": np.full(len(p), np.nan),
+        "effect_high_selected": np.full(len(p), np.nan),
+        "weight": np.ones(len(p)),
+        "n_rows": np.zeros(len(p), np.int64),
+    }
     for method, count in n_rows.items():
         own = np.flatnonzero(methods == method)
         family = Family(p[own], rule, (priors or {}).get(method))
-        tested[own] = np.where(np.isnan(p[own]), 0, count)
-        adjusted[own], found[own] = family.adjusted, family.found
-        tests = np.flatnonzero(family.found)
-        chosen = own[tests]
-        low[chosen], high[chosen] = family.selected_intervals(tests, *(values[chosen] for values in effects))
-        if family.prior is not None:
-            weight[own] = family.prior.weight
+        found = np.flatnonzero(family.found)
+        effects = (table[name][own[found]] for name in ("effect", "effect_se", "effect_df"))
+        for name, values in decided(family, *effects, n_rows=count).items():
+            added[name][own] = values
+    return {**table, **added}
+
+
+def decided(family: Family, effect: Floats, error: Floats, freedom: Floats, *, n_rows: int) -> dict[str, NDArray[Any]]:
+    """What the correction makes of the tests of one method: the columns that `decide` adds.
+
+    effect, error, freedom: of the findings alone, in the order of the tests. n_rows: the models that tested each pair.
+    """
+    low, high = np.full((2, len(family.pvalue)), np.nan)
+    found = np.flatnonzero(family.found)
+    low[found], high[found] = family.selected_intervals(found, effect, error, freedom)
     return {
-        **table,
-        "pvalue_adjusted": adjusted,
-        "finding": found,
+        "pvalue_adjusted": family.adjusted,
+        "finding": family.found,
         "effect_low_selected": low,
         "effect_high_selected": high,
-        "weight": weight,
-        "n_rows": tested,
+        "weight": np.ones(len(low)) if family.prior is None else family.prior.weight,
+        "n_rows": np.where(np.isnan(family.pvalue), 0, n_rows),
     }
 
 

@@ -22,6 +22,7 @@ from datamodels_inf.analysis.testing import tested_blocks
 from datamodels_inf.findings import Family, counts_by_correction, finding_level
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.internal.checks import Floats, Ints, check_flag, check_integer
+from pipeline.columns import TableColumns
 from pipeline.config import TITLE
 from pipeline.images.item_names import ItemNames
 from pipeline.report import write_report
@@ -29,12 +30,18 @@ from pipeline.report.content import Blocks, Coding, Content, DatamodelQuality, G
 from pipeline.report.evidence.curves import HeldOut
 from pipeline.report.evidence.influences import Estimates, FoundAtlas
 from pipeline.report.evidence.shown import evidence_of
-from pipeline.report.rows import rows_of
+from pipeline.report.groups import Group, group_of
+from pipeline.report.limits import panels_of_each
+from pipeline.report.rows import COLUMNS
 from pipeline.stages.fit.quality import quality_arrays
 from pipeline.store.cache import versions
 from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.given_names import outcome_name
 from pipeline.text.nouns import worded
+
+DECIDED = ("finding", "weight", "n_rows", "pvalue_adjusted", "effect_low_selected", "effect_high_selected")
+UNDECIDED = frozenset(COLUMNS) - {"method", *DECIDED}
+"""The columns of tests before the correction."""
 
 
 def write(
@@ -76,23 +83,24 @@ def _files_of(folder: Path, overwrite: bool) -> list[str]:
 def content_of(result: Analysis, title: str, max_panels: int) -> Content:
     """All that the page shows."""
     settings, division, items = result.settings, result.division, result.items
-    rows = rows_of(result.table)
+    groups = _groups(result)
+    most = panels_of_each(groups, max_panels)
+    drawn = [item.row for group in groups for item in group.drawn(most)]
     start, stop = division.tested
     tested = result.data.masks.rows(start, stop)
     prepared = partial(tested_blocks, result.data, division, result.fitted)
     held_out = HeldOut(tested, prepared, result.fitted.datamodel, result.fitted.targets, settings.order, settings.seed)
     found = _found_atlas(result, held_out)
-    p = {method: result.table["pvalue"][result.table["method"] == method] for method in settings.method}
     return Content(
         title=title,
-        rows=rows,
+        groups=groups,
         images=_images(result),
         alpha=settings.alpha,
         correction=settings.correction,
         n_models_fit=division.fit,
         n_models_test=division.n_tested,
         blocks=_blocks(result),
-        counts={method: counts_by_correction(own, settings, None) for method, own in p.items()},
+        counts={group.method: counts_by_correction(group.pvalue, settings, None) for group in groups},
         growth=_growth(result),
         n_train=items.n_train,
         r2_median=_median(result.judged.r2),
@@ -104,11 +112,10 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
         class_names=items.class_names,
         train_classes=() if items.train_labels is None else [items.class_of("train", k) for k in range(items.n_train)],
         **evidence_of(
-            rows,
+            drawn,
             held_out,
             items.class_of,
             found,
-            max_panels=max_panels,
             higher_is_better=settings.more_is_better,
         ),
         max_panels=max_panels,
@@ -120,6 +127,17 @@ def content_of(result: Analysis, title: str, max_panels: int) -> Content:
         configuration=_call(result),
         in_memory=True,
     )
+
+
+def _groups(result: Analysis) -> tuple[Group, ...]:
+    """The tests of each method; the correction is asked again, and says the same."""
+    groups = []
+    for method in result.settings.method:
+        own = result.table["method"] == method
+        columns = TableColumns.of({name: values[own] for name, values in result.table.items() if name in UNDECIDED})
+        family = Family(columns.column("pvalue"), result.settings)
+        groups.append(group_of(method, columns, family, result.division.rows_of(method)))
+    return tuple(groups)
 
 
 def _images(result: Analysis) -> Images | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,14 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
 
     What an older report left there goes, and where it was one of another configuration, a line says of which.
     """
-    replaced = "" if holds(home, result) else _replaced(home, config, command)
+    same = holds(home, result)
+    replaced = "" if same else _replaced(home, config, command)
     if replaced:
         yield replaced
     home.mkdir(parents=True, exist_ok=True)
     files: dict[str, dict[str, Any]] = result.manifest["files"]
-    stale = set(listed_files(home)) - files.keys()
+    others = [name for name in listed_files(home) if name not in files]  # Panels that were asked for, or an older page.
+    stale = [] if same else others
     for path in (*(home / name for name in stale), *(path for path in home.rglob(f"{PART}*") if path.is_file())):
         path.unlink(missing_ok=True)
     for name, entry in files.items():
@@ -41,7 +43,7 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
         with whole_file(place) as temporary:
             shutil.copyfile(result.folder / name, temporary)
     with whole_file(home / LISTED) as temporary:
-        write_list(temporary, files)
+        write_list(temporary, [*files, *(others if same else ())])
     yield f"report   {home / 'index.html'}"
 
 
@@ -57,6 +59,19 @@ def holds(home: Path, result: Result) -> bool:
     files: dict[str, dict[str, Any]] = result.manifest["files"]
     sizes = all((home / name).is_file() and (home / name).stat().st_size == e["bytes"] for name, e in files.items())
     return sizes and all(file_digest(home / name) == entry["sha256"] for name, entry in files.items())
+
+
+def holds_page(home: Path, result: Result) -> bool:
+    """Whether it is the page of this report that is there."""
+    entry = result.manifest["files"]["report.json"]
+    return (home / "report.json").is_file() and file_digest(home / "report.json") == entry["sha256"]
+
+
+def add_to_list(home: Path, names: Iterable[str]) -> None:
+    """Files that belong to the report at `home`, so that they go when it goes."""
+    listed = listed_files(home)
+    with whole_file(home / LISTED) as temporary:
+        write_list(temporary, dict.fromkeys([*listed, *names]))
 
 
 def unpublished(home: Path, result: Result, config: Config, command: str) -> str:

@@ -20,7 +20,7 @@ from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.files import make_folder
 from pipeline.summaries import ReportSummary, Summary, read_summary
 from pipeline.text.numbers import human_bytes
-from pipeline.unseen_effects import advice, unseen_in
+from pipeline.unseen_effects import advice, n_equal_weights, unseen_in
 
 
 class Pipeline:
@@ -94,7 +94,7 @@ class Pipeline:
 
     def _needed_specs(self, last: str) -> dict[str, Spec]:
         """Those of `last` and of every stage that it needs: a file that is missing is missed before anything runs."""
-        needed, found = _needed(last), dict[str, Spec]()
+        needed, found = needed_by(last), dict[str, Spec]()
         for name, spec in self.specs():
             if name in needed:
                 found[name] = spec
@@ -124,8 +124,8 @@ class Pipeline:
         test = self.config.test
         found = read_summary(results["report"], ReportSummary).n_findings if "report" in results else {}
         for method in (name for name, count in found.items() if count == 0):
-            n = unseen_in(results["test"].folder, method, test, prior_in_use(test, results.get("prior"), method))
-            if line := advice(n, test, self.command):
+            n = unseen_in(results["test"], method, test, prior_in_use(test, results.get("prior"), method))
+            if line := advice(n, test, self.command, n_equal_weights(results["test"], method)):
                 return [line]
         return []
 
@@ -191,9 +191,9 @@ class Pipeline:
         return made
 
 
-def _needed(last: str) -> set[str]:
+def needed_by(last: str) -> set[str]:
     """A stage with its inputs, their inputs, and so on."""
-    return {last}.union(*(_needed(name) for name in STAGES[last].inputs))
+    return {last}.union(*(needed_by(name) for name in STAGES[last].inputs))
 
 
 def describe(result: Result) -> str:

@@ -292,11 +292,18 @@ class VerifySummary(Summary):
 
 
 class ReportSummary(Summary):
-    """n_findings: by method."""
+    """n_tests: of all methods. n_findings: by method. n_unseen: by method, tests that could not have found anything."""
 
     n_tests: int
     n_findings: Mapping[str, int]
+    n_unseen: Mapping[str, int] = {}
 
     def describe(self) -> str:
-        """How many findings each method has."""
-        return ", ".join(f"{counted(count, 'finding')} by {method}" for method, count in self.n_findings.items())
+        """How many findings each method has, and how many of its pairs it cannot see."""
+        return ", ".join(self._of_method(method) for method in self.n_findings)
+
+    def _of_method(self, method: str) -> str:
+        text = f"{counted(self.n_findings[method], 'finding')} by {method}"
+        unseen = self.n_unseen.get(method, 0)
+        of = self.n_tests // len(self.n_findings)
+        return f"{text} (which cannot see {unseen:,} of {counted(of, 'pair')})" if unseen else text

@@ -8,16 +8,19 @@ findings by a test of the effect itself.
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import numpy as np
 from scipy.special import stdtr
 
 from datamodels_inf.internal.checks import Floats
 from datamodels_inf.methods import METHODS
+from datamodels_inf.pair_answers import UNSEEN
 from datamodels_inf.prior import Prior
 from pipeline.config import Test
 from pipeline.findings import Family
+from pipeline.stages.test.tests_file import MethodTests
+from pipeline.store.cache import Result
+from pipeline.summaries import TestSummary, read_summary
 from pipeline.text.numbers import counted
 
 SEES_EFFECTS = "contrast"
@@ -43,28 +46,33 @@ def effect_pvalues(effect: Floats, error: Floats, freedom: Floats) -> Floats:
     return np.where(known, 2.0 * stdtr(np.where(known, freedom, 1.0), -np.where(known, size, 0.0)), np.nan)
 
 
-def unseen_in(folder: Path, method: str, test: Test, prior: Prior | None = None) -> int:
-    """The same of the pairs that a method tested, from the folder of the test stage."""
-    from pyarrow import compute, parquet
-
-    columns = ("effect", "effect_se", "effect_df")
-    table = parquet.read_table(folder / "tests.parquet", columns=["method", *columns])
-    own = table.filter(compute.equal(table["method"], method))
-    effect, error, freedom = (own[name].to_numpy() for name in columns)
+def unseen_in(result: Result, method: str, test: Test, prior: Prior | None = None) -> int:
+    """The same of the pairs that a method tested, from the result of the test stage."""
+    tests = MethodTests.of_result(result, method)
+    effect, error, freedom = (tests.column(name) for name in ("effect", "effect_se", "effect_df"))
     return count_unseen(effect, error, freedom, test, prior)
 
 
-def advice(n_unseen: int, test: Test, command: str = "") -> str:
+def n_equal_weights(result: Result, method: str) -> int:
+    """Pairs of θ̂_i = θ̂_j, which the method cannot see, from the result of the test stage."""
+    return read_summary(result, TestSummary).notes.get(method, {}).get(UNSEEN[0], 0)
+
+
+def advice(n_unseen: int, test: Test, command: str = "", n_equal: int = 0) -> str:
     """A sentence with what to type, or nothing where no other method would see more.
 
-    command: what made the run; without it, the setting is named.
+    n_equal: pairs of equal weights, which the methods that were run cannot see. command: what made the run; without it,
+    the setting is named.
     """
     method = sees_effects(test)
-    if method is None or not n_unseen:
+    if method is None or not (n_unseen or n_equal):
         return ""
-    differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
     typed = with_method(command, method) or f"--set test.method={method}"
     caution = f"(a second look: with test.alpha={test.alpha / 2:g} both together keep the promise)"
+    if not n_unseen:
+        pairs = "1 pair that has" if n_equal == 1 else f"{counted(n_equal, 'pair')} that have"
+        return f"The method {method} sees also the {pairs} equal weights {caution}: {typed}"
+    differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
     return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such {caution}: {typed}"
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -31,11 +30,6 @@ CSV_COLUMNS = (
     "weight", "note", "words",
 )  # fmt: skip
 NUMBER_HEADS = ("p", "adjusted p", "effect", "95% interval", "as a finding")
-ORDERS: dict[Sort, Callable[[Row], tuple[float, ...]]] = {
-    "p": lambda row: (row["number"],),
-    "effect": lambda row: (-_size(row["effect"]), row["number"]),
-    "target": lambda row: (row["target"], row["number"]),
-}
 
 
 @dataclass(frozen=True)
@@ -61,8 +55,8 @@ def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = 
     if as_csv:
         yield csv_line((*CSV_COLUMNS, *tested.name_columns))
     for name in tested.methods if method is None else [method]:
-        found = [row for row in tested.findings(name) if _is_asked_for(tested, row, asked.wanted_class, targets)]
-        rows = sorted(found, key=ORDERS[asked.sort])[: asked.limit]
+        numbers = _numbers(tested, name, asked, targets)
+        rows = tested.findings(name, numbers[: asked.limit])
         if as_csv:
             yield from (csv_line(_csv_values(row, tested.name_columns)) for row in rows)
             continue
@@ -70,19 +64,39 @@ def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = 
             yield f"Warning: p-values may not be valid: {tested.warning}"
         count, on = tested.families[name].n_found, tested.summary.tested_on(name)
         yield f"{name}: {count:,} of {counted(tested.summary.n_made, 'pair')} {tested.promise(count)}; tested on {on}"
+        yield from _unable(tested.summary, name)
         if count:
             yield tested.intervals(name)
         else:
-            yield from filter(None, [advice(tested.n_unseen(name), tested.config.test, command)])
-        yield from _which(len(found), len(rows), asked.wanted_class, sorted(targets), tested.data.noun)
-        if rows:
-            yield from _table(tested, rows)
+            unseen, equal = tested.n_unseen(name), tested.n_equal_weights(name)
+            yield from filter(None, [advice(unseen, tested.config.test, command, equal)])
+        shown = min(len(numbers), asked.limit or len(numbers))
+        yield from _which(len(numbers), shown, asked.wanted_class, sorted(targets), tested.data.noun)
+        if shown:
+            yield from _table(tested, list(rows))
         yield ""
 
 
-def _is_asked_for(tested: Tested, row: Row, wanted_class: str | None, targets: Collection[int]) -> bool:
-    of_class = wanted_class is None or wanted_class in tested.classes(row)
-    return of_class and (not targets or row["target"] in targets)
+def _numbers(tested: Tested, method: str, asked: Asked, targets: Collection[int]) -> Ints:
+    """Of the findings that are asked for, in their order; chosen by columns, for there may be millions."""
+    figures = tested.figures(method)
+    effect, target = figures["effect"].to_numpy(), figures["target"].to_numpy()
+    numbers = np.arange(1, len(effect) + 1)
+    keep = np.ones(len(effect), np.bool_)
+    if targets:
+        keep &= np.isin(target, list(targets))
+    if asked.wanted_class is not None and len(effect):
+        keep &= tested.of_class(figures, asked.wanted_class)
+    size = np.where(np.isnan(effect), 0.0, np.abs(effect))
+    order = np.lexsort((numbers, {"p": numbers, "effect": -size, "target": target}[asked.sort]))
+    return numbers[order[keep[order]]]
+
+
+def _unable(summary: TestSummary, method: str) -> Iterator[str]:
+    """How many of a method's pairs it cannot see, and why."""
+    for note, count in summary.notes.get(method, {}).items():
+        if note in UNSEEN:
+            yield f"{count:,} of them could not have been found ({note})"
 
 
 def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int], noun: str) -> Iterator[str]:
@@ -167,7 +181,3 @@ def _table(tested: Tested, rows: Sequence[Row]) -> Iterator[str]:
 def _csv_values(row: Row, name_columns: Sequence[str]) -> list[Any]:
     values = {**row, "i": tuple(row["members_i"]), "j": tuple(row["members_j"])}
     return [values[name] for name in (*CSV_COLUMNS, *name_columns)]
-
-
-def _size(effect: float) -> float:
-    return 0.0 if math.isnan(effect) else abs(effect)

@@ -12,10 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datamodels_inf.contrast import Contrast
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.columns import BATCH, MEMBERS
 from pipeline.commands.aligned import called, headed, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
@@ -27,10 +29,11 @@ from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_tests
+from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
 from pipeline.text.given_names import one_line, outcome_name
-from pipeline.unseen_effects import unseen_in
+from pipeline.unseen_effects import n_equal_weights, unseen_in
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -85,7 +88,11 @@ class Tested:
 
     def n_unseen(self, method: str) -> int:
         """Effects of its pairs that a test of the effect itself would find."""
-        return unseen_in(self.result.folder, method, self.config.test, self.families[method].prior)
+        return unseen_in(self.result, method, self.config.test, self.families[method].prior)
+
+    def n_equal_weights(self, method: str) -> int:
+        """Its pairs of equal weights, which it cannot see."""
+        return n_equal_weights(self.result, method)
 
     @cached_property
     def summary(self) -> TestSummary:
@@ -129,36 +136,39 @@ class Tested:
         whom = f"As a finding ({text})" if most > MARGINAL else "It holds for findings too"
         return f"95% interval: for a pair named in advance. {whom}: {coverage(self.config.test, 'effect')}"
 
-    def findings(self, method: str) -> list[dict[str, Any]]:
-        """The rows of one method's findings, in the order of their `number`, with what makes them findings."""
-        rows = list(self._found_rows(method))
-        columns = (np.array([row[name] for row in rows]) for name in ("pvalue", "effect", "target", "i", "j"))
-        return [{"number": k, **rows[place]} for k, place in enumerate(finding_order(*columns).tolist(), start=1)]
+    def places(self, method: str) -> Ints:
+        """Where the findings of a method stand among its tests, by their number."""
+        found = np.flatnonzero(self.families[method].found)
+        columns = (self._tests(method).column(name)[found] for name in ("effect", "target", "i", "j"))
+        return found[finding_order(self.families[method].pvalue[found], *columns)]
 
-    def _found_rows(self, method: str) -> Iterator[dict[str, Any]]:
-        """Read a group of rows at a time: there may be millions of tests."""
-        from pyarrow import parquet
+    def figures(self, method: str) -> Table:
+        """Of the findings of a method, by their number, what they can be chosen and sorted by."""
+        return self._tests(method).take(self.places(method), ("effect", "target", "class_target", *MEMBERS))
 
-        family = self.families[method]
-        start = -self.methods.index(method) * self.summary.n_tests  # Of the method's own tests, the first is 0.
-        file = parquet.ParquetFile(self.result.folder / "tests.parquet")
-        for group in range(file.num_row_groups):
-            own = np.arange(start, start + file.metadata.row_group(group).num_rows)
-            start += len(own)
-            inside = (own >= 0) & (own < self.summary.n_tests)
-            wanted = np.zeros(len(own), np.bool_)
-            wanted[inside] = family.found[own[inside]]
-            if wanted.any():
-                yield from self._completed(file.read_row_group(group).filter(wanted), family, own[wanted])
+    def findings(self, method: str, numbers: Ints) -> Iterator[dict[str, Any]]:
+        """The rows of some of a method's findings, in the given order, with what makes them findings.
 
-    def _completed(self, part: Table, family: Family, tests: Ints) -> Iterator[dict[str, Any]]:
+        Some at a time: there may be millions.
+        """
+        places, family = self.places(method), self.families[method]
+        for start in range(0, len(numbers), BATCH):
+            own = numbers[start : start + BATCH]
+            rows = self._completed(method, self._tests(method).take(places[own - 1]), family, places[own - 1])
+            yield from ({"number": number, **row} for number, row in zip(own.tolist(), rows, strict=True))
+
+    def _tests(self, method: str) -> MethodTests:
+        return MethodTests.of(self.result.folder, method, self.methods, self.summary.n_tests)
+
+    def _completed(self, method: str, part: Table, family: Family, tests: Ints) -> Iterator[dict[str, Any]]:
         """Findings, `tests` of the family, with their adjusted p-values, longer intervals and words."""
         effects = (part[name].to_numpy() for name in ("effect", "effect_se", "effect_df"))
         low, high = family.selected_intervals(tests, *effects)
         weight = np.ones(len(tests)) if family.prior is None else family.prior.weight[tests]
         added = zip(family.adjusted[tests].tolist(), low.tolist(), high.tolist(), weight.tolist(), strict=True)
         for row, values in zip(part.to_pylist(), added, strict=True):
-            whole = {**row, "n_rows": self.summary.n_rows[row["method"]], **dict(zip(ADDED, values, strict=True))}
+            row["method"] = method
+            whole = {**row, "n_rows": self.summary.n_rows[method], **dict(zip(ADDED, values, strict=True))}
             words = f"{self._words(whole)}{_as_finding(whole, family.n_found)}"
             yield {**whole, **self._own_names(row), "words": words}
 
@@ -173,9 +183,16 @@ class Tested:
         parts["name_target"] = ("target", [row["target"]])
         return {name: "; ".join(self.names.of(parts[name][0], k) for k in parts[name][1]) for name in self.name_columns}
 
-    def classes(self, row: Row) -> set[str]:
-        """Of all images of a test: the members of i and of j, and the target."""
-        return {row["class_target"], *(self._class(m) for m in (*row["members_i"], *row["members_j"]))}
+    def of_class(self, figures: Table, name: str) -> NDArray[np.bool_]:
+        """Which findings have an image of a class: the target, or a member of i or of j."""
+        assert self.labels is not None  # Else there is no class.
+        label = self.labels.class_names.index(name)
+        inside = np.array([word == name for word in figures["class_target"].to_pylist()], np.bool_)
+        for side in MEMBERS:
+            members = figures[side].combine_chunks()
+            own = self.labels.train_labels[members.flatten().to_numpy()] == label
+            inside |= np.logical_or.reduceat(own, members.offsets.to_numpy()[:-1] - members.offsets[0].as_py())
+        return inside
 
     def _class(self, member: int) -> str:
         return "" if self.labels is None else self.labels.class_names[self.labels.train_labels[member]]

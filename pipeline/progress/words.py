@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from pipeline.text.numbers import human_bytes
 
+SHARE = "%"
+"""The unit of work that is of several kinds: of it only a share is told."""
+
 
 @dataclass(frozen=True)
 class State:
@@ -77,6 +80,9 @@ def right_side(state: State) -> str:
     >>> right_side(State("fit", "target", 2, 3, 8.0, 0.25)), right_side(State("fit", "target", 0, 3, 8.0, None))
     ('2/3 [00:08<00:04, 4.0 s/target]', '0/3 [00:08]')
     """
+    if state.unit == SHARE:  # Left of the bar it stands already.
+        left = "" if state.left is None else f"<{clock(state.left)}"
+        return f"[{clock(state.elapsed)}{left}]"
     left = "" if state.left is None else f"<{clock(state.left)}, {pace(state)}"
     total = "" if state.total is None else f"/{state.amount(state.total)}"
     return f"{state.amount(state.done)}{total} [{clock(state.elapsed)}{left}]"
@@ -95,6 +101,8 @@ def line(state: State) -> str:
     of = "" if state.unit == "B" else f" {state.unit}s"
     left = "" if state.left is None else f", about {spoken(state.left)} left"
     share = int(100 * state.done / state.total)
+    if state.unit == SHARE:
+        return f"{state.what}: {share} % after {spoken(state.elapsed)}{left}"
     return (
         f"{state.what}: {state.amount(state.done)} of {state.amount(state.total)}{of} ({share} %) "
         f"after {spoken(state.elapsed)}{left}"

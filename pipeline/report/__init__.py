@@ -6,39 +6,53 @@ in `sections/`). The same content gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.report.content import Content, DatamodelQuality, Images
+from pipeline.report.groups import Group
 from pipeline.report.html import html_of
+from pipeline.report.limits import PAGE_BYTES
 from pipeline.report.page import Page
 from pipeline.report.rows import COLUMNS, Row
 from pipeline.report.sections import File, shown_sections
+from pipeline.report.work import Progress, silent
 from pipeline.store.files import whole_file
 
-__all__ = ["COLUMNS", "Content", "DatamodelQuality", "Images", "Row", "write_report"]
+__all__ = ["COLUMNS", "Content", "DatamodelQuality", "Group", "Images", "Row", "write_report"]
 
 
-def write_report(folder: Path, content: Content, progress: Callable[[int], object] | None = None) -> list[Path]:
+def write_report(folder: Path, content: Content, progress: Progress = silent) -> list[Path]:
     """Write everything into the existing empty folder; return the paths written.
 
-    `progress(1)` is called after each panel. The page comes last: where it stands, the report is complete.
+    `progress` is told of each part of the work (`pipeline.report.work`). The page comes last: where it stands, the
+    report is complete.
     """
     if not folder.is_dir() or any(folder.iterdir()):
         raise ValueError(f"`folder` must be an existing empty folder, but {folder} is not.")
-    page = Page.of(content)
-    shown = shown_sections(page)
-    beside = [file for one in shown for file in one.section.files(page)]
-
-    def write_page(path: Path) -> None:
-        path.write_text(html_of(page, shown, beside), encoding="utf-8", newline="\n")
-
-    files = [*beside, File("index.html", write_page)]
+    beside, text = _fitting_page(content, progress)
+    files = [*beside, File("index.html", lambda path: path.write_text(text, encoding="utf-8", newline="\n"))]
     for file in files:
         path = folder / file.path
         path.parent.mkdir(exist_ok=True)
         with whole_file(path) as temporary:
             file.write(temporary)
-        if progress is not None and file.folder:  # Panels are the many, and so the slow ones.
-            progress(1)
+        if file.folder:
+            progress("panels", 1)
     return [folder / file.path for file in files]
+
+
+def _fitting_page(content: Content, progress: Progress) -> tuple[Sequence[File], str]:
+    """The files beside the page, and the page as text, with as many panels and rows as fit into PAGE_BYTES."""
+    limits = None
+    while True:
+        page = Page.of(content, limits, progress)
+        shown = shown_sections(page)
+        progress("page", 0.5 if limits is None else 0.0)
+        beside = [file for one in shown for file in one.section.files(page)]
+        text = html_of(page, shown, beside)
+        progress("page", 0.5 if limits is None else 0.0)
+        size = len(text.encode())
+        if size <= PAGE_BYTES or (page.limits.panels == 0 and page.limits.rows == 0):
+            return beside, text
+        limits = page.limits.smaller(size)

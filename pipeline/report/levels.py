@@ -9,7 +9,7 @@ import numpy as np
 from datamodels_inf.multiplicity import selected_confidence
 from pipeline.findings import MARGINAL, finding_level, level_range_text, level_text
 from pipeline.report.content import Content
-from pipeline.report.rows import Group
+from pipeline.report.groups import Group
 
 
 def finding_levels(group: Group, content: Content) -> tuple[float, float]:
@@ -17,7 +17,7 @@ def finding_levels(group: Group, content: Content) -> tuple[float, float]:
 
     With a prior a finding of weight w has the level 1 − w·p*, p* = α·β(R)/m, else all have the same.
     """
-    m, found = group.n_tests, len(group.findings)
+    m, found = group.n_tests, group.n_found
     if not found:
         return math.nan, math.nan
     shape = content.shape_of(group.method)
@@ -25,7 +25,7 @@ def finding_levels(group: Group, content: Content) -> tuple[float, float]:
         level = finding_level(content.correction, content.alpha, m, found)
         return level, level
     one = selected_confidence(content.correction, content.alpha, m, found, shape=shape)
-    weight = np.array([item.row.weight for item in group.findings])
+    weight = group.added["weight"][group.places]
     levels = np.maximum(MARGINAL, 1.0 - np.minimum(1.0, weight * (1.0 - one)))
     return float(levels.min()), float(levels.max())
 

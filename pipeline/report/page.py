@@ -10,12 +10,15 @@ from functools import cached_property
 from datamodels_inf.multiplicity import CORRECTIONS, Correction
 from pipeline.report.content import Content
 from pipeline.report.drawing.bars import common_limit
-from pipeline.report.drawing.embedded_images import Embed, embedder
+from pipeline.report.drawing.embedded_images import Pictures
 from pipeline.report.evidence.detectable_effects import DetectableEffects, detectable_of
 from pipeline.report.evidence.stronger_methods import Stronger, stronger_of
+from pipeline.report.groups import Group
 from pipeline.report.levels import finding_levels, levels_text
-from pipeline.report.rows import Group, Numbered, Row, groups_of
+from pipeline.report.limits import Limits
+from pipeline.report.rows import Numbered, Row, stem_of
 from pipeline.report.sentences import models_of_method
+from pipeline.report.work import Progress, silent
 from pipeline.text.nouns import worded
 from pipeline.text.numbers import number, pvalue
 
@@ -40,7 +43,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class MethodOnPage:
-    """One method, the `index`-th. drawn: the tests with a panel. n_models: those that tested each pair, and in words.
+    """One method, the `index`-th. drawn: the tests with a panel. listed: the findings in the table, the first of all.
+
+    n_models: those that tested each pair, and in words.
 
     longer: the level of the findings' own intervals as text, or its range; empty where it is no other than 95 %.
     stronger: where nothing was found, a method that would see more, if one is known to.
@@ -49,6 +54,7 @@ class MethodOnPage:
     index: int
     group: Group
     drawn: tuple[Numbered, ...]
+    listed: tuple[Numbered, ...]
     n_models: int
     models: str
     edge: Edge
@@ -62,35 +68,48 @@ class MethodOnPage:
         return self.group.method
 
     @property
+    def stem(self) -> str:
+        """What the names of its findings begin with."""
+        return stem_of(self.name)
+
+    @property
     def n_found(self) -> int:
         """Findings, with a panel or without."""
-        return len(self.group.findings)
+        return self.group.n_found
 
     @property
     def not_drawn(self) -> int:
         """Findings that have no panel."""
         return self.n_found - len(self.drawn) if self.n_found else 0
 
+    @property
+    def not_listed(self) -> int:
+        """Findings that are not in the table either."""
+        return self.n_found - len(self.listed)
+
 
 @dataclass(frozen=True, eq=False)
 class Page:
     """methods: in the order of the rows. bar_end: the end of the line around zero that the bars of all panels share.
 
-    embed: (part, index) → an image as a URI, encoded once.
+    pictures: the images that it shows. limits: how many panels and rows of tables it has. progress: told of the work
+    that its files are.
     """
 
     content: Content
     methods: tuple[MethodOnPage, ...]
     bar_end: float
-    embed: Embed
+    pictures: Pictures
+    limits: Limits
+    progress: Progress = silent
 
     @classmethod
-    def of(cls, content: Content) -> Page:
+    def of(cls, content: Content, limits: Limits | None = None, progress: Progress = silent) -> Page:
         """The page of `content`, before anything is drawn."""
-        groups = groups_of(content.rows)
-        methods = tuple(_method(k, group, groups, content) for k, group in enumerate(groups))
+        limits = limits or Limits.of(content.groups, content.max_panels)
+        methods = tuple(_method(k, group, content, limits) for k, group in enumerate(content.groups))
         bar_end = common_limit([item.row for method in methods for item in method.drawn])
-        return cls(content, methods, bar_end, embedder(content.images))
+        return cls(content, methods, bar_end, Pictures(content.images), limits, progress)
 
     @property
     def groups(self) -> Sequence[Group]:
@@ -105,12 +124,13 @@ class Page:
     @property
     def n_findings(self) -> int:
         """Of all methods."""
-        return len(self.findings)
+        return sum(method.n_found for method in self.methods)
 
     @cached_property
     def findings(self) -> tuple[Row, ...]:
-        """Of all methods, one after the other."""
-        return tuple(item.row for group in self.groups for item in group.findings)
+        """Those that are on the page, in a table or as a panel, of all methods one after the other."""
+        on_page = (max(method.listed, method.drawn, key=len) for method in self.methods if method.n_found)
+        return tuple(item.row for items in on_page for item in items)
 
     @cached_property
     def influence_end(self) -> float:
@@ -139,17 +159,18 @@ class Page:
         return {name: k for k, name in enumerate(dict.fromkeys([*self.content.class_names, *of_findings]))}
 
 
-def _method(index: int, group: Group, groups: Sequence[Group], content: Content) -> MethodOnPage:
+def _method(index: int, group: Group, content: Content, limits: Limits) -> MethodOnPage:
     return MethodOnPage(
         index=index,
         group=group,
-        drawn=group.drawn(content.max_panels),
+        drawn=group.drawn(limits.panels),
+        listed=group.kept[: limits.rows],
         n_models=content.n_models_of(group.method),
         models=models_of_method(group.method, content),
         edge=_edge(group, content),
         longer=levels_text(*finding_levels(group, content)),
         detectable=detectable_of(group, content),
-        stronger=stronger_of(group, groups, content),
+        stronger=stronger_of(group, content),
     )
 
 
@@ -159,8 +180,5 @@ def _edge(group: Group, content: Content) -> Edge:
     if not group.n_tests:
         return Edge(of, number(math.nan), "no p-value is known")
     limit = pvalue(group.threshold(content.correction, content.alpha, shape))
-    if group.findings:
-        largest = max(item.row.pvalue_weighted for item in group.findings)
-        return Edge(of, limit, f"largest of a finding {pvalue(largest)}")
-    smallest = min(row.pvalue_weighted for row in group.tests if not math.isnan(row.pvalue))
-    return Edge(of, limit, f"the smallest is {pvalue(smallest)}")
+    what = "largest of a finding" if group.n_found else "the smallest is"
+    return Edge(of, limit, f"{what} {pvalue(group.nearest)}")

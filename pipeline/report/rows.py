@@ -1,20 +1,16 @@
-"""The tests of a report as rows, and how they are ordered, numbered and grouped. No files here."""
+"""A test that is shown, as a row: all other tests stay columns (`pipeline.report.groups`). No files here."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from datamodels_inf.multiplicity import threshold
-from datamodels_inf.shape import Shape
-from pipeline.findings import finding_order
 from pipeline.report.effects import Estimated
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COLUMNS = (
     "method",
@@ -44,7 +40,6 @@ COLUMNS = (
     "members_i",
     "members_j",
 )
-MISSES = 5
 
 Key: TypeAlias = tuple[str, int, tuple[int, ...], tuple[int, ...]]
 
@@ -125,60 +120,18 @@ class Numbered:
     @property
     def stem(self) -> str:
         """Its method, as it may stand in an anchor and in the name of a file."""
-        return re.sub(r"[^\w-]", "_", self.row.method)
+        return stem_of(self.row.method)
 
 
-@dataclass(frozen=True)
-class Group:
-    """The tests of one method, the findings in page order, and, if there is none, the closest misses."""
-
-    method: str
-    tests: tuple[Row, ...]
-    findings: tuple[Numbered, ...]
-    misses: tuple[Numbered, ...]
-
-    @property
-    def n_tests(self) -> int:
-        """Tests that were made, so have a p-value: the family of the correction."""
-        return sum(not math.isnan(row.pvalue) for row in self.tests)
-
-    def threshold(self, correction: str, alpha: float, shape: Shape | None = None) -> float:
-        """The findings are the tests with p-values up to this; with none, what the smallest would have had to be.
-
-        shape: of a correction with a prior, for which it is p/w that is compared.
-        """
-        largest = max((item.row.pvalue for item in self.findings), default=0.0)
-        return threshold(correction, alpha, self.n_tests, len(self.findings), largest=largest, shape=shape)
-
-    def drawn(self, max_panels: int) -> tuple[Numbered, ...]:
-        """What gets a panel on the page: the first findings, or else the closest misses."""
-        return self.findings[:max_panels] if self.findings else self.misses
+def stem_of(method: str) -> str:
+    """A method as it may stand in an anchor and in the name of a file."""
+    return re.sub(r"[^\w-]", "_", method)
 
 
-def rows_of(table: Mapping[str, NDArray[Any]]) -> list[Row]:
-    """The rows of a table of tests, with what the correction made of them (`datamodels_inf.findings.decide`)."""
-    names = [name for name in COLUMNS if name in table]
-    columns = (table[name].tolist() for name in names)
-    return [Row(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
+def rows_of(table: pa.Table) -> list[Row]:
+    """The rows of an Arrow table with the columns COLUMNS, or some of them: one object each, so of few rows only."""
+    return [Row(**{name: _value(value) for name, value in row.items()}) for row in table.to_pylist()]
 
 
-def groups_of(rows: Sequence[Row]) -> list[Group]:
-    """The tests by method, by rising p-value. The findings of each method are numbered from 1."""
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row.method, []).append(row)
-    groups: list[Group] = []
-    for method, some in by_method.items():
-        tests = _in_order(some)
-        rows_found = [row for row in tests if row.finding]
-        found = tuple(Numbered(k, row, len(rows_found)) for k, row in enumerate(rows_found, start=1))
-        nearest = [row for row in tests[:MISSES] if not found and not math.isnan(row.pvalue)]
-        misses = tuple(Numbered(k, row, 0) for k, row in enumerate(nearest, start=1))
-        groups.append(Group(method, tuple(tests), found, misses))
-    return groups
-
-
-def _in_order(rows: Sequence[Row]) -> list[Row]:
-    """As findings are numbered; the first of equal ones first."""
-    columns = (np.array([getattr(row, name) for row in rows]) for name in ("pvalue", "effect", "target", "i", "j"))
-    return [rows[place] for place in finding_order(*columns).tolist()]
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

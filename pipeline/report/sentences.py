@@ -10,7 +10,8 @@ from pipeline.report.content import Blocks, Content
 from pipeline.report.content.influences import Single
 from pipeline.report.drawing.slots import Slot, slot_of, slots_of
 from pipeline.report.effects import Estimated
-from pipeline.report.rows import Group, Numbered, Row
+from pipeline.report.groups import Group
+from pipeline.report.rows import Numbered, Row
 from pipeline.text.numbers import fixed, number, percent, plural
 
 
@@ -76,15 +77,31 @@ def sentence_of_image(single: Single, n_found: int, content: Content) -> str:
 
 def verdict(group: Group, content: Content) -> str:
     """The answer of one method in one sentence."""
-    found, tests = len(group.findings), group.n_tests
+    found, tests = group.n_found, group.n_tests
     if tests == 0:
-        return f"None of the {len(group.tests)} pairs could be tested."
+        return f"None of the {len(group):,} pairs could be tested."
     if found == 0:
-        who = "The one pair tested was not" if tests == 1 else f"None of the {tests} pairs was"
-        return f"{who} found to influence its target differently{content.beyond}, {promise(content, tests)}."
-    pairs = "pair" if tests == 1 else "pairs"
-    what = "influences its" if found == 1 else "influence their"
-    return f"{found} of {tests} {pairs} {what} target differently{content.beyond}, {promise(content, tests)}."
+        who = "The one pair tested was not" if tests == 1 else f"None of the {tests:,} pairs was"
+        told = f"{who} found to influence its target differently{content.beyond}, {promise(content, tests)}."
+    else:
+        pairs = "pair" if tests == 1 else "pairs"
+        what = "influences its" if found == 1 else "influence their"
+        told = f"{found:,} of {tests:,} {pairs} {what} target differently{content.beyond}, {promise(content, tests)}."
+    return f"{told}{_unable(group)}"
+
+
+def _unable(group: Group) -> str:
+    """How many of the tests could not have found anything and why, as a sentence; nothing where all could."""
+    if not group.n_unseen:
+        return ""
+    equal, others = group.n_equal_weights, group.n_unseen - group.n_equal_weights
+    reasons = []
+    if equal:
+        reasons.append(f"of {plural(equal, 'pair')} the weights are equal (θ̂ᵢ = θ̂ⱼ), which {group.method} cannot see")
+    if others:
+        reasons.append(f"of {plural(others, 'pair')} no held-out model tells the two apart")
+    could = group.n_tests - group.n_unseen
+    return f" Only {plural(could, 'pair')} could have been found: {', and '.join(reasons)}."
 
 
 def promise(content: Content, n_tests: int) -> str:
@@ -113,14 +130,14 @@ def blocks_sentence(blocks: Blocks) -> str:
             f"{' and '.join(blocks.on_last)} {verb} tested on the last block’s {plural(blocks.sizes[-1], 'model')} "
             f"alone, with datamodels fitted on the {plural(before, 'model')} before it."
         )
-    first = "one" if blocks.n_first == 1 else f"{blocks.n_first}"
+    first = "one" if blocks.n_first == 1 else f"{blocks.n_first:,}"
     parts = plural(len(blocks.sizes), "block")
     text = f"Every model but the first {first} tests: {plural(blocks.n_tested, 'model')} in {parts}, "
     text += "each block with datamodels fitted on the models before it."
     if not blocks.on_last:
         return text
     verb = "is" if len(blocks.on_last) == 1 else "are"
-    return f"{text} {' and '.join(blocks.on_last)} {verb} tested on the last block’s {blocks.sizes[-1]} models alone."
+    return f"{text} {' and '.join(blocks.on_last)} {verb} tested on the last block’s {blocks.sizes[-1]:,} models alone."
 
 
 def models_of_method(method: str, content: Content) -> str:
@@ -144,18 +161,18 @@ def models_of(row: Row, content: Content) -> str:
 def _tested(row: Row, count: int, content: Content) -> str:
     if len(row.left) > 1 and row.n_informative is not None:
         return _tested_groups(row.n_informative, count, content)
-    apart = "" if row.n_informative is None else f", {row.n_informative} of which tell the two apart"
+    apart = "" if row.n_informative is None else f", {row.n_informative:,} of which tell the two apart"
     if count < content.n_models_test:
-        return f"Tested on the last block’s {plural(count, 'model')}; Δ is from all {content.n_models_test}{apart}."
+        return f"Tested on the last block’s {plural(count, 'model')}; Δ is from all {content.n_models_test:,}{apart}."
     return f"Tested on {plural(count, 'model')}{apart}."
 
 
 def _tested_groups(n_informative: int, count: int, content: Content) -> str:
     """The number is that of the effect: other tests than the contrast also use models that saw parts of a group."""
-    whole = f"{n_informative} of them, which saw all of one group and none of the other"
+    whole = f"{n_informative:,} of them, which saw all of one group and none of the other"
     if count < content.n_models_test:
         first = f"Tested on the last block’s {plural(count, 'model')}"
-        return f"{first}; of all {content.n_models_test}, Δ is from {whole}."
+        return f"{first}; of all {content.n_models_test:,}, Δ is from {whole}."
     return f"Tested on {plural(count, 'model')}; Δ is from {whole}."
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.stages import download, report
+from pipeline.stages import download
 from pipeline.stages.atlas import influence as influence_stage
 from pipeline.stages.atlas import stage as atlas_stage
 from pipeline.stages.base import Run, Stage
@@ -13,6 +13,7 @@ from pipeline.stages.prior import evidence
 from pipeline.stages.prior import stage as prior_stage
 from pipeline.stages.referee import page as referee_page
 from pipeline.stages.referee import stage as referee_stage
+from pipeline.stages.report import stage as report_stage
 from pipeline.stages.robustness import features
 from pipeline.stages.robustness import stage as robustness_stage
 from pipeline.stages.test import stage as test_stage
@@ -37,6 +38,6 @@ STAGES: dict[str, Stage[Any]] = {
         agreement.STAGE,
         referee_stage.STAGE,
         referee_page.STAGE,
-        report.STAGE,
+        report_stage.STAGE,
     )
 }

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_KNOWN = "not known"
-THIN = "\N{NARROW NO-BREAK SPACE}"
-"""Between thousands, on the page."""
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -48,8 +46,8 @@ def percent(share: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """ "1 pair", "2 pairs"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """ "1 pair", "2,000 pairs"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def counted(count: int, noun: str) -> str:
@@ -64,8 +62,8 @@ def are_counted(count: int, noun: str, *, first: bool = False) -> str:
 
 
 def thousands(count: int) -> str:
-    """A count with its thousands apart: 12 000."""
-    return f"{count:,}".replace(",", THIN)
+    """A count with its thousands apart: 12,000."""
+    return f"{count:,}"
 
 
 def human_bytes(count: float) -> str:
@@ -92,3 +90,8 @@ def unbroken(text: str) -> str:
 def terminal_pvalue(value: float, digits: int = 3) -> str:
     """A p-value in plain letters; one that underflowed to 0 is known to be tiny, not to be 0."""
     return "<1e-300" if value == 0.0 else f"{value:.{digits}g}"
+
+
+def or_nan(value: float | None) -> float:
+    """NaN for what is not known."""
+    return math.nan if value is None else value

@@ -2,7 +2,9 @@
 
 import re
 
-LINE = re.compile(r"^[\w:,. –-]+: (?:[\d.,]+(?: \w?B)? of [\d.,]+ ?\w+ \(\d+ %\) after|working,) .*\n?", re.MULTILINE)
+LINE = re.compile(
+    r"^[\w:,. –-]+: (?:[\d.,]+(?: \w?B)? of [\d.,]+ ?\w+ \(\d+ %\) after|\d+ % after|working,) .*\n?", re.MULTILINE
+)
 
 
 def without_progress(text):

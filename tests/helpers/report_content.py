@@ -8,12 +8,16 @@ from html.parser import HTMLParser
 from io import BytesIO
 
 import numpy as np
+import pyarrow as pa
 from PIL import Image
 
 from datamodels_inf import check_exchangeable
+from datamodels_inf.pair_answers import UNSEEN
 from datamodels_inf.prediction.shapes import expected_shape
 from datamodels_inf.prior import Prior
-from pipeline.report import Content, DatamodelQuality, Images, Row
+from pipeline.columns import WORDS, TableColumns, places_among
+from pipeline.in_memory import DECIDED
+from pipeline.report import COLUMNS, Content, DatamodelQuality, Group, Images, Row
 from pipeline.report.content import Blocks, Expectation, MaskCheck
 from pipeline.report.content.expectations import realised_counts
 from pipeline.report.content.reruns import Agreement, Alike, Case, Rerun, Robustness
@@ -66,6 +70,11 @@ class Page(HTMLParser):
         """Of the tables of findings, their heads too."""
         return [row for kind, rows in self.tables if kind == "sortable" for row in rows]
 
+    @property
+    def pictures(self):
+        """What is said of each image, in the order of the page."""
+        return [drawing["aria-label"] for drawing in self.all("svg", **{"class": "pic"})]
+
     def all(self, tag, **wanted):
         return [a for t, a in self.tags if t == tag and all(a.get(k, "").split(" ")[0] == v for k, v in wanted.items())]
 
@@ -110,7 +119,29 @@ def make_content(rows, **changes):
         "provenance": {"Command": "datamodels-inf run configs/digits.toml"},
         "configuration": "[test]\nalpha = 0.2\n",
     }
-    return Content(rows=rows, **(fields | changes))
+    return Content(groups=groups_of(rows), **(fields | changes))
+
+
+def groups_of(rows):
+    """The tests by method, as they are decided in `rows`."""
+    by_method = {}
+    for row in rows:
+        by_method.setdefault(row.method, []).append(row)
+    return [_group(method, some) for method, some in by_method.items()]
+
+
+def _group(method, rows):
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "method"}
+    columns |= {"members_i": [list(row.left) for row in rows], "members_j": [list(row.right) for row in rows]}
+    added = {name: columns.pop(name) for name in DECIDED}
+    n_rows = added.pop("n_rows")
+    added = {name: np.array(values) for name, values in added.items()}
+    added["n_rows"] = None if None in n_rows else np.array(n_rows)
+    words = {name: pa.array(columns.pop(name), pa.string()).dictionary_encode() for name in WORDS}
+    informative = pa.array(columns.pop("n_informative"), pa.int64())
+    tests = TableColumns(pa.table({**columns, **words, "n_informative": informative}))
+    pvalue = np.array(columns["pvalue"], float)
+    return Group(method, tests, added, pvalue, places_among(tests, "note", UNSEEN))
 
 
 def make_quality(r2, **changes):
@@ -184,8 +215,12 @@ def check_self_contained(page):
         assert head == "data:image/png;base64"
         assert Image.open(BytesIO(base64.b64decode(data, validate=True))).format == "PNG"
     for drawing in page.all("svg"):
-        assert drawing["role"] == "img"
-        assert drawing["aria-label"]
+        if drawing.get("aria-hidden") != "true":
+            assert drawing["role"] == "img"
+            assert drawing["aria-label"]
+    sheets = {sheet["id"] for sheet in page.all("image")}
+    assert all(sheet["href"].startswith("data:image/") for sheet in page.all("image"))
+    assert {use["href"][1:] for use in page.all("use")} == sheets
     anchors = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(anchors) == len(set(anchors))
     for link in page.all("a"):

@@ -16,6 +16,7 @@ from pipeline.commands.definitions.images import images
 from pipeline.commands.definitions.import_folder import import_folder
 from pipeline.commands.definitions.influence import influence
 from pipeline.commands.definitions.init import init
+from pipeline.commands.definitions.panel import panel
 from pipeline.commands.definitions.plan import plan
 from pipeline.commands.definitions.referee import referee
 from pipeline.commands.definitions.report import report
@@ -35,6 +36,7 @@ COMMANDS: dict[str, click.Command] = {
     "status": status,
     "findings": findings,
     "compare": compare,
+    "panel": panel,
     "influence": influence,
     "robustness": robustness,
     "verify": verify,

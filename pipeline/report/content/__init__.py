@@ -23,7 +23,8 @@ from pipeline.report.content.influences import Influences
 from pipeline.report.content.masks import MaskCheck
 from pipeline.report.content.reruns import Robustness
 from pipeline.report.content.trained_again import TrainedAgain
-from pipeline.report.rows import Key, Row
+from pipeline.report.groups import Group
+from pipeline.report.rows import Key
 from pipeline.text.nouns import noun_of
 
 __all__ = [
@@ -49,7 +50,7 @@ __all__ = [
 class Content:
     """Everything on the page.
 
-    rows: all tests, in any order; methods appear in the order in which they come here first.
+    groups: the tests, by method.
     correction: one of CORRECTIONS, applied to the tests of each method at level `alpha`.
     n_models_fit, n_models_test: disjoint. blocks: where every model but the first tests, in which parts; None where all
         are tested with the same datamodels.
@@ -70,14 +71,14 @@ class Content:
     trained_again: claims beside fresh models; None leaves them out.
     fresh: agreement with fresh models; None leaves it out.
     unit: what the models' outcome is called. higher_is_better: whether helpers raise it. names: of single images.
-    max_panels: findings of each method that are drawn; all of them are in the tables.
+    max_panels: findings of each method that are drawn, as far as the page has room; all of them are in the tables.
     provenance: label → text, such as the keys of stages, versions, and the command that makes this page again.
         An entry "Warning" (such as masks that failed the check of exchangeability) also stands under the answer.
     in_memory: made by `analyse`, so that settings are called as its arguments are.
     """
 
     title: str
-    rows: Sequence[Row]
+    groups: Sequence[Group]
     images: Images | None
     awaits_images: bool = False
     alpha: float
@@ -159,22 +160,29 @@ class Content:
     def __post_init__(self) -> None:
         if self.correction not in CORRECTIONS:
             raise ValueError(f"`correction` must be one of {', '.join(CORRECTIONS)}, but it is {self.correction!r}.")
-        if CORRECTIONS[self.correction].needs_prior and {row.method for row in self.rows} - self.expectations.keys():
+        if (
+            CORRECTIONS[self.correction].needs_prior
+            and {group.method for group in self.groups} - self.expectations.keys()
+        ):
             raise ValueError(f"`expectations` must hold every method for the correction {self.correction!r}.")
         if self.images is not None:
-            _check_positions(self.rows, self.images)
+            for group in self.groups:
+                _check_positions(group, self.images)
             if self.quality is not None:
                 _check_targets(self.quality, self.images)
 
 
-def _check_positions(rows: Sequence[Row], images: Images) -> None:
-    n_train, n_targets = len(images.train), len(images.targets)
-    for row in rows:
-        places = [("i", row.left, n_train), ("j", row.right, n_train), ("target", (row.target,), n_targets)]
-        for name, indices, count in places:
-            for index in indices:
-                if not 0 <= index < count:
-                    raise ValueError(f"`{name}` of a row is {index}, but there are {count} images (numbered from 0).")
+def _check_positions(group: Group, images: Images) -> None:
+    """Every image of every test is there."""
+    counts = {"members_i": len(images.train), "members_j": len(images.train), "target": len(images.targets)}
+    for batch in group.columns.batches(list(counts)):
+        for name, count in counts.items():
+            indices = batch[name].combine_chunks()
+            values = (indices if name == "target" else indices.flatten()).to_numpy(zero_copy_only=False)
+            wrong = values[(values < 0) | (values >= count)]
+            if wrong.size:
+                what = name.removeprefix("members_")
+                raise ValueError(f"`{what}` of a row is {wrong[0]}, but there are {count:,} images (numbered from 0).")
 
 
 def _check_targets(quality: DatamodelQuality, images: Images) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.report.rows import Row
+from pipeline.report.groups import Group
 
 MOST_CLASSES = 20
 SHADES = 5
@@ -35,11 +34,11 @@ class Heatmap:
     left_out: int
 
 
-def heatmap_of(rows: Sequence[Row], class_names: Sequence[str]) -> Heatmap | None:
+def heatmap_of(group: Group, class_names: Sequence[str]) -> Heatmap | None:
     """Of the tests of one method; None if there is only one class or none. With many classes, those with the most
     findings, then those with the most tests."""
-    tests = Counter((row.class_i, row.class_j) for row in rows if not math.isnan(row.pvalue))
-    found = Counter((row.class_i, row.class_j) for row in rows if row.finding)
+    tests = Counter({pair: count for pair, (count, _) in group.class_counts.items()})
+    found = Counter({pair: count for pair, (_, count) in group.class_counts.items()})
     order = list(dict.fromkeys([*class_names, *(name for pair in tests for name in pair)]))
     used = [name for name in order if any(name in pair for pair in tests)]
     if len(used) < 2:

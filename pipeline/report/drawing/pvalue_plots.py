@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from datamodels_inf.multiplicity import critical_values
 from datamodels_inf.shape import Shape
 from pipeline.report.drawing.svg import Tick, at, decades, ticks_of
-from pipeline.report.rows import Row
+from pipeline.report.groups import Group
 from pipeline.text.numbers import number, plural
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 210.0
@@ -56,25 +56,24 @@ class PvaluePlots:
     histogram: Histogram
 
 
-def plots_of(rows: Sequence[Row], correction: str, alpha: float, shape: Shape | None = None) -> PvaluePlots | None:
+def plots_of(group: Group, correction: str, alpha: float, shape: Shape | None = None) -> PvaluePlots | None:
     """Of the tests of one method; None if no p-value is known.
 
     shape: of a correction with a prior, which sorts p/w; what is above 1 is drawn there.
     """
-    known = sorted((row for row in rows if not math.isnan(row.pvalue)), key=lambda row: row.pvalue_weighted)
-    if not known:
+    if not group.n_tests:
         return None
-    p = np.array([row.pvalue for row in known])
-    scaled = np.minimum(1.0, [row.pvalue_weighted for row in known])
-    found = np.array([row.finding for row in known])
-    return PvaluePlots(_sorted(scaled, found, critical_values(correction, alpha, len(p), shape=shape)), _histogram(p))
+    order = np.argsort(group.weighted, kind="stable")[: group.n_tests]  # NaN comes last.
+    scaled, found = np.minimum(1.0, group.weighted[order]), group.added["finding"][order]
+    critical = critical_values(correction, alpha, group.n_tests, shape=shape)
+    return PvaluePlots(_sorted(scaled, found, critical), _histogram(group.pvalue[~np.isnan(group.pvalue)]))
 
 
 def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[np.float64]) -> SortedPlot:
     m = len(p)
-    exponents: list[float] = np.log10(np.maximum(p, 1e-320)).tolist()
+    exponents = np.log10(np.maximum(p, 1e-320))
     start = math.log10(float(critical[critical > 0.0].min()))  # A shape may leave β(1) = 0.
-    floor = math.floor(max(min(exponents), start - BELOW) + 1e-9)
+    floor = math.floor(max(float(exponents[0]), start - BELOW) + 1e-9)
     floor = min(floor, math.floor(start), -1)
     width = math.log10(m) or 1.0
 
@@ -90,7 +89,7 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
     shown = _thinned(m)
     inside = [k for k in shown if exponents[k] >= floor]
     below = [k for k in shown if exponents[k] < floor]
-    n_below = sum(exponent < floor for exponent in exponents)
+    n_below = int(np.count_nonzero(exponents < floor))
     steps = [k for k in shown if k in (0, m - 1) or k % 3 == 0]
     note = f"{plural(n_below, 'p-value')} below the plot, the smallest {number(float(p[0]))}." if n_below else ""
     return SortedPlot(
@@ -131,11 +130,11 @@ def _histogram(p: NDArray[np.float64]) -> Histogram:
     ticks = ticks_of(0.0, 1.0, 6)
     whole = [(value, text) for value, text in ticks_of(0.0, highest, 5) if value == round(value)]
     return Histogram(
-        label=f"Histogram of {plural(len(p), 'p-value')} in {BINS} columns: {int(counts[0])} up to {1 / BINS:g}, "
-        f"{int(counts[-1])} above {1 - 1 / BINS:g}",
+        label=f"Histogram of {plural(len(p), 'p-value')} in {BINS} columns: {int(counts[0]):,} up to {1 / BINS:g}, "
+        f"{int(counts[-1]):,} above {1 - 1 / BINS:g}",
         columns="".join(columns),
         uniform=y(len(p) / BINS),
         across=[Tick(LEFT + (RIGHT - LEFT) * value, text) for value, text in ticks],
         up=[Tick(y(value), text.removesuffix(".0")) for value, text in whole],
-        note=f"{int(counts[0])} of {len(p)} lie in the first column, {int(counts[-1])} in the last.",
+        note=f"{int(counts[0]):,} of {len(p):,} lie in the first column, {int(counts[-1]):,} in the last.",
     )

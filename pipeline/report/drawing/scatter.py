@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.content import Content, DatamodelQuality
-from pipeline.report.drawing.embedded_images import Embed, Tile, tile_of
+from pipeline.report.drawing.embedded_images import Pictures, Tile, tile_of
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.text.numbers import number, plural
@@ -31,7 +31,7 @@ class Scatter:
     up: list[Tick]
 
 
-def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed) -> Scatter:
+def scatter_of(quality: DatamodelQuality, k: int, content: Content, pictures: Pictures) -> Scatter:
     """Of the k-th target that is drawn."""
     position = int(quality.shown[k])
     target = int(quality.targets[position])
@@ -50,7 +50,7 @@ def scatter_of(quality: DatamodelQuality, k: int, content: Content, embed: Embed
     ticks = ticks_of(low, high, 6)
     points = zip(x(predicted).tolist(), y(true).tolist(), strict=True)
     return Scatter(
-        tile=tile_of(slot, embed),
+        tile=tile_of(slot, pictures),
         rank=_rank(r2, quality.r2),
         r2=r2,
         spearman=spearman,

@@ -16,6 +16,7 @@ from datamodels_inf.power import dominance_area
 from datamodels_inf.targets import Target
 from pipeline.report.content import Curve
 from pipeline.report.rows import Key, Row
+from pipeline.report.work import Progress, silent
 
 Floats = NDArray[np.float64]
 POINTS = 48  # of a curve, which is drawn the size of a stamp
@@ -41,7 +42,7 @@ class HeldOut:
         return int(np.flatnonzero(self.targets == target)[0])
 
 
-def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
+def curves_of(rows: Sequence[Row], held_out: HeldOut, progress: Progress = silent) -> dict[Key, Curve]:
     """The curve of each test whose method is known; none where one of its two samples is empty."""
     rows = [row for row in rows if row.method in METHODS]
     if not rows:
@@ -55,6 +56,7 @@ def curves_of(rows: Sequence[Row], held_out: HeldOut) -> dict[Key, Curve]:
             samples = kind.samples(PairTests(blocks, pair, order=held_out.order, seed=held_out.seed))
             if min(map(len, samples)) > 0:
                 curves[row.key] = curve_of(kind, *samples)
+            progress("curves", 1)
     return curves
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from datamodels_inf.methods import METHODS
 from datamodels_inf.planning import Plan, detectable_effect, plan
 from pipeline.report.content import Content
-from pipeline.report.rows import Group
+from pipeline.report.groups import Group
 
 POWER = 0.8
 SMALLEST = 0.02  # effects smaller than this share of the noise are not planned for: hundreds of thousands of models
@@ -79,7 +79,7 @@ def detectable_of(group: Group, content: Content) -> DetectableEffects | None:
         every: detectable_effect(n, alpha=level, power=POWER, noise=noise, proportion=proportion)
         for every, n in ((True, content.n_models_test), (False, content.n_models_judged))
     }
-    effect = _effect(group)
+    effect = group.least_effect
     needed = _plan(effect, level, noise, proportion)
     reaches = [
         Reach(name, found[METHODS[name].every_model][name], None if needed is None else needed[name])
@@ -93,7 +93,7 @@ def detectable_of(group: Group, content: Content) -> DetectableEffects | None:
         n_on_last=None if content.blocks is None else content.n_models_judged,
         weighted=shape is not None,
         effect=effect,
-        of_miss=not group.findings,
+        of_miss=not group.n_found,
         planned=needed is not None,
         reaches=reaches,
     )
@@ -103,16 +103,10 @@ def _noise(group: Group, content: Content) -> float:
     """The root of the median MSE on held-out models, of the datamodels of the tested targets."""
     if content.quality is None:
         return math.nan
-    tested = np.isin(content.quality.targets, [row.target for row in group.tests])
+    tested = np.isin(content.quality.targets, group.targets)
     mse = content.quality.mse[tested]
     mse = mse[~np.isnan(mse)]
     return math.sqrt(float(np.median(mse))) if mse.size else math.nan
-
-
-def _effect(group: Group) -> float:
-    rows = [item.row for item in group.findings] or [item.row for item in group.misses[:1]]
-    sizes = [abs(row.effect) for row in rows if math.isfinite(row.effect)]
-    return min(sizes, default=math.nan)
 
 
 def _plan(effect: float, level: float, noise: float, proportion: float) -> Plan | None:

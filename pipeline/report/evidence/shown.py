@@ -12,24 +12,27 @@ from pipeline.report.evidence.curves import HeldOut, curves_of
 from pipeline.report.evidence.galleries import galleries_of
 from pipeline.report.evidence.influences import FoundAtlas, Names, influences_on, shown_targets, with_influences
 from pipeline.report.evidence.influential_images import overall
-from pipeline.report.rows import Row, groups_of
+from pipeline.report.rows import Row
+from pipeline.report.work import Progress, silent
 
 
 def evidence_of(
-    rows: Sequence[Row],
+    drawn: Sequence[Row],
     held_out: HeldOut,
     names: Names,
     found: FoundAtlas | None,
     *,
-    max_panels: int,
     higher_is_better: bool = True,
     expectation: str = "",
+    progress: Progress = silent,
 ) -> dict[str, Any]:
-    """The fields `curves`, `galleries` and, where an atlas was `found`, `influences` of a page's content."""
-    drawn = [item.row for group in groups_of(rows) for item in group.drawn(max_panels)]
+    """The fields `curves`, `galleries` and, where an atlas was `found`, `influences` of a page's content.
+
+    drawn: the tests that get a panel.
+    """
     targets = list(dict.fromkeys(row.target for row in drawn))
     galleries = galleries_of(targets, held_out, partial(names, "train"), higher_is_better=higher_is_better)
-    evidence: dict[str, Any] = {"curves": curves_of(drawn, held_out), "galleries": galleries}
+    evidence: dict[str, Any] = {"curves": curves_of(drawn, held_out, progress), "galleries": galleries}
     if found is None:
         return evidence
     influences = _influences(found, targets, expectation)

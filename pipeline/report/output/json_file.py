@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.report.content import Blocks, Content, Expectation, FreshCheck
 from pipeline.report.evidence.detectable_effects import POWER, DetectableEffects
+from pipeline.report.groups import Group
 from pipeline.report.levels import finding_levels
 from pipeline.report.output.influences_table import influences_json
 from pipeline.report.output.tests_table import values_of
@@ -17,10 +18,12 @@ from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.sentences import verdict
 
 FORMAT = "datamodels-inf report 1"
+LISTED_CHARACTERS = 3_000_000
+"""Of the findings of all methods together: a program that wants all of them reads findings.csv."""
 
 
 def write_json(path: Path, page: Page) -> None:
-    """The whole report but its pictures and the tests that are no findings, which are in tests.csv."""
+    """The report without its pictures; findings beyond LISTED_CHARACTERS and other tests are in the CSV files."""
     content = page.content
     report = {
         "format": FORMAT,
@@ -34,10 +37,11 @@ def write_json(path: Path, page: Page) -> None:
         "n_models_test": content.n_models_test,
         "blocks": None if content.blocks is None else _blocks(content.blocks),
         "n_train": content.n_train,
+        "bar_end": page.bar_end,
         "datamodels": {"r2_median": content.r2_median, "spearman_median": content.spearman_median},
         "masks": {"law": content.mask_law} if content.masks is None else asdict(content.masks.report),
         "coding": None if content.coding is None else asdict(content.coding),
-        "methods": [_method(method, content) for method in page.methods],
+        "methods": [_method(method, content, LISTED_CHARACTERS // len(page.methods)) for method in page.methods],
         **({} if content.influences is None else {"atlas": influences_json(content.influences, content.names)}),
         **({} if content.trained_again is None else {"verify": asdict(content.trained_again)}),
         **({} if content.fresh is None else {"fresh": _fresh(content.fresh)}),
@@ -48,10 +52,11 @@ def write_json(path: Path, page: Page) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
+def _method(method: MethodOnPage, content: Content, most: int) -> dict[str, Any]:
     group, found = method.group, method.n_found
     m, name = group.n_tests, group.method
     levels = finding_levels(group, content)
+    listed = _listed(group, content, most)
     growth, expectation = content.growth.get(name), content.expectations.get(name)
     return {
         "method": name,
@@ -59,6 +64,8 @@ def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
         "n_tests": m,
         "n_rows": method.n_models,
         "n_findings": found,
+        "n_findings_listed": len(listed),
+        "n_unseen": group.n_unseen,
         "n_findings_by_correction": dict(content.counts.get(name, {})),
         "growth": None if growth is None else asdict(growth),
         "prior": None if expectation is None else _expectation(expectation),
@@ -66,9 +73,21 @@ def _method(method: MethodOnPage, content: Content) -> dict[str, Any]:
         "selected_confidence": levels[0] if levels[0] == levels[1] else None,
         "selected_confidence_range": levels,
         "limits": _detectable(method.detectable),
-        "findings": [{"number": item.number, **values_of(item.row, content.names)} for item in group.findings],
+        "findings": listed,
         "closest_misses": [values_of(item.row, content.names) for item in group.misses],
     }
+
+
+def _listed(group: Group, content: Content, most: int) -> list[dict[str, Any]]:
+    """The first findings, of so many characters; those that the page may list, and no more."""
+    listed: list[dict[str, Any]] = []
+    for item in group.kept:
+        values = {"number": item.number, **values_of(item.row, content.names)}
+        most -= len(json.dumps(values, indent=4, ensure_ascii=False))
+        if most < 0:
+            break
+        listed.append(values)
+    return listed
 
 
 def _blocks(blocks: Blocks) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from pipeline.report.drawing.canvas import (
 )
 from pipeline.report.drawing.pasted_images import paste_tile
 from pipeline.report.drawing.slots import Slot, slots_of
+from pipeline.report.groups import Group
 from pipeline.report.page import Page
-from pipeline.report.rows import Group, Numbered, Row
+from pipeline.report.rows import Numbered, Row
 from pipeline.report.sentences import effect_and_interval, effect_texts, promise, sentence, verdict
 from pipeline.text.numbers import number, p_equals, pvalue
 
@@ -37,21 +38,21 @@ SMALL = 128  # tiles of the contact sheet
 SHEET = 12  # findings on the contact sheet
 
 
-def draw_panel(path: Path, finding: Numbered, page: Page) -> None:
+def draw_panel(path: Path, finding: Numbered, content: Content, bar_end: float) -> None:
     """Target | image i | image j, the numbers with the bar against zero, the curve, and the sentence."""
-    row, content = finding.row, page.content
+    row = finding.row
     text = wrap(sentence(finding, content), font(PLAIN, 20), WIDTH - 2 * MARGIN, most=4)
     note = wrap(row.note, font(PLAIN, 16), WIDTH - 2 * MARGIN, most=2)
     top = 72
     below = top + 26 + TILE + 80
     canvas = blank(WIDTH, below + 30 * len(text) + 23 * len(note) + MARGIN - 8)
-    canvas.draw.text((MARGIN, 28), f"Finding {finding.number}", INK, font(BOLD, 24))
-    n_tests = next(group.n_tests for group in page.groups if group.method == row.method)
+    canvas.draw.text((MARGIN, 28), f"Finding {finding.number:,}", INK, font(BOLD, 24))
+    n_tests = next(group.n_tests for group in content.groups if group.method == row.method)
     method = fit(f"{row.method}, {promise(content, n_tests)}", font(PLAIN, 18), WIDTH - 2 * MARGIN - 200)
     canvas.draw.text((WIDTH - MARGIN, 33), method, MUTED, font(PLAIN, 18), anchor="ra")
     for column, slot in enumerate(slots_of(row, content)):
         _column(canvas, slot, content.images, (MARGIN + column * (TILE + GAP), top), TILE)
-    _numbers(canvas, row, page.bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
+    _numbers(canvas, row, bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
     curve = content.curves.get(row.key)
     if curve is not None:
         draw_curve(canvas, curve, content.unit, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)
@@ -68,7 +69,7 @@ def draw_overview(path: Path, page: Page) -> None:
     most = max(2, SHEET // max(len(groups), 1))
     cell_width, cell_height = 3 * SMALL + 2 * 12, SMALL + 104
     width = 2 * MARGIN + 2 * cell_width + 3 * GAP
-    blocks = [(group, (group.findings or group.misses)[:most]) for group in groups]
+    blocks = [(group, group.drawn(most)) for group in groups]
     heads = [_head(group, content, len(groups) > 1, width - 2 * MARGIN) for group, _ in blocks]
     heights = [
         32 * len(h) + 24 + cell_height * -(-len(cells) // 2) for h, (_, cells) in zip(heads, blocks, strict=True)
@@ -83,7 +84,7 @@ def draw_overview(path: Path, page: Page) -> None:
             canvas.draw.text((MARGIN, y + 32 * k), line, INK, font(BOLD, 22))
         for k, cell in enumerate(cells):
             corner = (MARGIN + (k % 2) * (cell_width + 3 * GAP), y + 32 * len(head) + 24 + (k // 2) * cell_height)
-            _cell(canvas, cell, bool(group.findings), content, corner)
+            _cell(canvas, cell, group.n_found > 0, content, corner)
         y += height
     save(canvas, path)
 
@@ -98,7 +99,7 @@ def _head(group: Group, content: Content, several: bool, width: int) -> list[str
 def _cell(canvas: Canvas, cell: Numbered, found: bool, content: Content, corner: tuple[int, int]) -> None:
     """One triple of the contact sheet."""
     x, y = corner
-    head = f"{cell.number}   {p_equals(cell.row.pvalue)}" + ("" if found else "   not a finding")
+    head = f"{cell.number:,}   {p_equals(cell.row.pvalue)}" + ("" if found else "   not a finding")
     canvas.draw.text((x, y), head, INK if found else MUTED, font(BOLD, 17))
     effect = f"Δ = {effect_texts(cell.row)[0]}" if bar_of(cell.row, 1.0) else "Δ not estimated"
     canvas.draw.text((x + 3 * SMALL + 24, y), effect, MUTED, font(PLAIN, 17), anchor="ra")
@@ -132,7 +133,7 @@ def _numbers(canvas: Canvas, row: Row, limit: float, corner: tuple[int, int]) ->
         ("θᵢ", number(row.theta_i)),
         ("θⱼ", number(row.theta_j)),
         ("effect Δ", effect_and_interval(row)),
-        *([] if row.n_rows is None else [("models that tested it", f"{row.n_rows}")]),
+        *([] if row.n_rows is None else [("models that tested it", f"{row.n_rows:,}")]),
     )
     for k, (label, value) in enumerate(lines):
         top = y + 28 * k

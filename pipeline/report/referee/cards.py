@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any
 
-from pipeline.report.drawing.embedded_images import Embed, Tile, embedder, tile_of
+from pipeline.report.drawing.embedded_images import Pictures, Tile, tile_of
 from pipeline.report.drawing.slots import Slot
 from pipeline.report.referee.content import Columns, RefereeContent, claim_of
 from pipeline.text.given_names import one_line
@@ -27,10 +27,10 @@ class Card:
     models: str
 
 
-def cards_of(content: RefereeContent, most: int = SHOWN) -> list[Card]:
+def cards_of(content: RefereeContent, pictures: Pictures, most: int = SHOWN) -> list[Card]:
     """The strongest disagreements of each two methods in turn."""
-    embed, found = embedder(content.images), content.contradictions
-    return [_card(content, embed, {name: column[k] for name, column in found.items()}) for k in shown(found, most)]
+    found = content.contradictions
+    return [_card(content, pictures, {name: column[k] for name, column in found.items()}) for k in shown(found, most)]
 
 
 def shown(found: Columns, most: int) -> list[int]:
@@ -48,7 +48,7 @@ def shown(found: Columns, most: int) -> list[int]:
     return list(islice((k for turn in turns for k in turn if k is not None), most))
 
 
-def _card(content: RefereeContent, embed: Embed, found: Mapping[str, Any]) -> Card:
+def _card(content: RefereeContent, pictures: Pictures, found: Mapping[str, Any]) -> Card:
     right, wrong = int(found["right"]), int(found["wrong"])
     claim = claim_of(content, int(found["pair"]), right)
     slots = (
@@ -60,7 +60,7 @@ def _card(content: RefereeContent, embed: Embed, found: Mapping[str, Any]) -> Ca
     this, that = slots[1].in_sentence("this"), slots[2].in_sentence("that")
     said = f"{first} says that {this} helps more than {that}: {claim.kind}"
     apart = percent(round(float(found["disagreement"]), 3))
-    tiles = tile_of(slots[0], embed), tile_of(slots[1], embed), tile_of(slots[2], embed)
+    tiles = tile_of(slots[0], pictures), tile_of(slots[1], pictures), tile_of(slots[2], pictures)
     models = _models(content, claim.effect, claim.low, claim.high, claim.adjusted)
     return Card(
         first, second, tiles, f"{said}; {second} has them the other way round, {apart} of all places apart.", models

@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.refereed import direction, headline, promise
 from pipeline.report.compiled_templates import TEMPLATES
+from pipeline.report.drawing.embedded_images import Pictures
 from pipeline.report.html import FILTERS
 from pipeline.report.referee.cards import cards_of
 from pipeline.report.referee.content import RefereeContent
@@ -41,14 +42,15 @@ def page_html(content: RefereeContent) -> str:
         bytecode_cache=TEMPLATES,
     )
     environment.filters.update(FILTERS)
-    summary = content.summary
+    summary, pictures = content.summary, Pictures(content.images)
     return environment.get_template("referee.html.j2").render(
         content=content,
         summary=summary,
         headline=headline(summary, thousands),
         promise=f"{promise(summary)} {direction(summary)}",
         figure=stacked_bars(summary.methods),
-        cards=cards_of(content),
+        cards=cards_of(content, pictures),
+        pictures=pictures,
         files=FILES,
         noun=content.noun,
         better="raises" if summary.higher_is_better else "lowers",

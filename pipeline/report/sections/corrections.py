@@ -61,11 +61,11 @@ def prior_note(expectation: Expectation | None) -> str:
         return "Not counted: no weights and no shape were made from the models of the fit."
     if expectation.expected is None:
         return f"As Benjamini–Yekutieli: {expectation.reason}."
-    text = f"Expected from the models of the fit: {expectation.expected:.0f}"
+    text = f"Expected from the models of the fit: {expectation.expected:,.0f}"
     if expectation.interval is not None:
-        text += " (90 % interval {:.0f} to {:.0f})".format(*expectation.interval)
+        text += " (90 % interval {:,.0f} to {:,.0f})".format(*expectation.interval)
     by = expectation.expected_by
-    return f"{text}." if by is None else f"{text}; with Benjamini–Yekutieli {by:.0f}."
+    return f"{text}." if by is None else f"{text}; with Benjamini–Yekutieli {by:,.0f}."
 
 
 SECTION = Section("corrections", data, title=titled("What each correction finds"))

@@ -20,7 +20,7 @@ from pipeline.report.drawing.distribution import (
     log_columns,
     share_columns,
 )
-from pipeline.report.drawing.embedded_images import Embed
+from pipeline.report.drawing.embedded_images import Pictures
 from pipeline.report.drawing.lines import LineChart, line_chart
 from pipeline.report.drawing.scatter import Scatter, scatter_of
 from pipeline.report.page import Page
@@ -52,7 +52,7 @@ class QualityView:
 def data(page: Page) -> Variables | None:
     """The drawings, if the quality of the datamodels is known."""
     quality = page.content.quality
-    return None if quality is None else {"quality": quality, "view": view_of(quality, page.content, page.embed)}
+    return None if quality is None else {"quality": quality, "view": view_of(quality, page.content, page.pictures)}
 
 
 def files(page: Page) -> Sequence[File]:
@@ -74,7 +74,7 @@ def write_datamodels(path: Path, quality: DatamodelQuality, names: ItemNames) ->
     write_csv(path, header, zip(*columns, strict=True))
 
 
-def view_of(quality: DatamodelQuality, content: Content, embed: Embed) -> QualityView:
+def view_of(quality: DatamodelQuality, content: Content, pictures: Pictures) -> QualityView:
     """What the page shows of the datamodels."""
     columns = [share_columns("R²", quality.r2), share_columns("Spearman’s rank correlation", quality.spearman)]
     tallest = max((int(c.counts.max()) for c in columns if c is not None), default=1)
@@ -87,7 +87,7 @@ def view_of(quality: DatamodelQuality, content: Content, embed: Embed) -> Qualit
         spearman=spearman,
         lam=None if lam is None else distribution_of(lam),
         support=None if support is None else distribution_of(support),
-        scatters=[scatter_of(quality, k, content, embed) for k in range(len(quality.shown))],
+        scatters=[scatter_of(quality, k, content, pictures) for k in range(len(quality.shown))],
         n_drawn=quality.shown_true.shape[1],
         by_rows=None if content.blocks is None else r2_by_rows(content.blocks),
     )

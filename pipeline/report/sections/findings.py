@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from pipeline.report.content import Content, Weighted
 from pipeline.report.drawing.bars import Bar, bar_of
@@ -93,18 +94,23 @@ def _called(row: Row, content: Content) -> str:
 
 def files(page: Page) -> Sequence[File]:
     """Tables of findings and of all tests, a contact sheet, and a picture of each panel that is a finding."""
-    names, found = page.content.names, [item for group in page.groups for item in group.findings]
+    told: dict[str, Any] = {"groups": page.groups, "names": page.content.names, "progress": page.progress}
     tables = [
-        File("findings.csv", partial(write_findings, findings=found, names=names), "the findings, by number"),
-        File("tests.csv", partial(write_tests, rows=page.content.rows, names=names), "all tests"),
+        File("findings.csv", partial(write_findings, **told), "the findings, by number"),
+        File("tests.csv", partial(write_tests, **told), "all tests"),
     ]
     drawn = [item for method in page.methods if method.n_found for item in method.drawn]
     return [*tables, File("overview.png", partial(draw_overview, page=page)), *(_panel(item, page) for item in drawn)]
 
 
 def _panel(item: Numbered, page: Page) -> File:
-    draw = partial(draw_panel, finding=item, page=page)
-    return File(f"panels/{item.stem}-{item.number:03d}.png", draw, "one picture per finding shown")
+    draw = partial(draw_panel, finding=item, content=page.content, bar_end=page.bar_end)
+    return File(panel_path(item), draw, "one picture per panel of a finding")
+
+
+def panel_path(item: Numbered) -> str:
+    """Of the picture of a finding, inside the report."""
+    return f"panels/{item.stem}-{item.number:03d}.png"
 
 
 def target_groups(method: MethodOnPage, page: Page) -> list[TargetGroup]:
@@ -122,7 +128,7 @@ def _card(item: Numbered, page: Page) -> Card:
         number=item.number,
         name=item.name,
         found=bool(item.row.finding),
-        tiles=[tile_of(slot, page.embed) for slot in slots_of(item.row, content)],
+        tiles=[tile_of(slot, page.pictures) for slot in slots_of(item.row, content)],
         sentence=sentence(item, content),
         models=models_of(item.row, content),
         row=item.row,
@@ -145,7 +151,7 @@ def _group(target: int, cards: list[Card], page: Page) -> TargetGroup:
 def _strip(role: str, target: int, images: Sequence[Weighted], page: Page) -> list[Thumb]:
     texts = weights([image.theta for image in images])
     slots = [slot_of(page.content, role, "train", (image.index,), image.label) for image in images]
-    tiles = [tile_of(slot, page.embed) for slot in slots]
+    tiles = [tile_of(slot, page.pictures) for slot in slots]
     dots = [None if image.single is None else dot_of(image.single, page.influence_end) for image in images]
     return [Thumb(tile, target, text, dot) for tile, text, dot in zip(tiles, texts, dots, strict=True)]
 

@@ -7,7 +7,7 @@ from pipeline.report.content.fresh import FreshCheck, FreshFamily
 from pipeline.report.drawing.effect_scatter import effect_scatter
 from pipeline.report.page import Page
 from pipeline.report.sections.base import Section, Variables, titled
-from pipeline.text.numbers import THIN, thousands
+from pipeline.text.numbers import thousands
 from pipeline.text.replications import MEANING, share, table
 
 
@@ -31,7 +31,7 @@ def _table(fresh: FreshCheck, kind: str) -> tuple[str, list[str], dict[str, list
     found: dict[str, Replication | None] = {family.name: getattr(family, kind) for family in fresh.families}
     title = "Findings" if kind == "findings" else "As many other tests"
     columns, rows = table({name: one for name, one in found.items() if one is not None})
-    return title, columns, {name: [text.replace(",", THIN) for text in row] for name, row in rows.items()}
+    return title, columns, dict(rows)
 
 
 def sentence(family: FreshFamily) -> str:

@@ -32,9 +32,9 @@ def chart_of(growth: Mapping[str, Growth]) -> LineChart:
         for method, one in growth.items()
     }
     most = max(found for one in growth.values() for found in one.n_found)
-    told = [f"{name}, {one.n_found[0]} to {one.n_found[-1]}" for name, one in growth.items()]
+    told = [f"{name}, {one.n_found[0]:,} to {one.n_found[-1]:,}" for name, one in growth.items()]
     models = next(iter(growth.values())).n_models
-    label = f"Findings after each block, from {models[0]} to {models[-1]} models: {'; '.join(told)}"
+    label = f"Findings after each block, from {models[0]:,} to {models[-1]:,} models: {'; '.join(told)}"
     return line_chart(label, series, (0.0, 1.05 * max(most, 1)), whole=True)
 
 

@@ -70,7 +70,7 @@ def view_of(target: TargetInfluences, n_train: int, page: Page) -> TargetView:
     slot = slot_of(page.content, "target", "target", (target.target,), target.class_target)
     blocks = [[_line(single, page) for single in some] for some in (target.helpers, target.hurters[::-1])]
     return TargetView(
-        tile=tile_of(slot, page.embed),
+        tile=tile_of(slot, page.pictures),
         own=target,
         blocks=[block for block in blocks if block],
         n_between=n_train - len(target.shown),
@@ -102,7 +102,7 @@ def _line(single: Single, page: Page) -> ImageLine:
     role = "helper" if (single.effect > 0.0) == page.content.higher_is_better else "hurter"
     slot = slot_of(page.content, role, "train", (single.image,), single.class_image)
     rank = "" if single.rank is None else single.rank.words
-    return ImageLine(tile_of(slot, page.embed), dot_of(single, page.influence_end), rank)
+    return ImageLine(tile_of(slot, page.pictures), dot_of(single, page.influence_end), rank)
 
 
 SECTION = Section("influences", data, files, style="influences.css", title=titled("Single {noun}s, target by target"))

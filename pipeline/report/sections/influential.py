@@ -53,10 +53,10 @@ def _views(images: Sequence[Influential], page: Page) -> list[ImageView]:
 def _view(image: Influential, page: Page) -> ImageView:
     def target(single: Single) -> tuple[Tile, Single, str]:
         slot = slot_of(page.content, "target", "target", (single.target,), single.class_target)
-        return tile_of(slot, page.embed), single, effect_texts(single)[0]
+        return tile_of(slot, page.pictures), single, effect_texts(single)[0]
 
     slot = slot_of(page.content, f"training {page.content.noun}", "train", (image.image,), image.class_image)
-    return ImageView(tile_of(slot, page.embed), image, [target(single) for single in image.strongest])
+    return ImageView(tile_of(slot, page.pictures), image, [target(single) for single in image.strongest])
 
 
 SECTION = Section("influential", data, title=titled("Most influential {noun}s"))

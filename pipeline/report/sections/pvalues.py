@@ -28,12 +28,12 @@ def data(page: Page) -> Variables:
 
 
 def _of_method(method: MethodOnPage, page: Page) -> PvaluesOfMethod | None:
-    tests, content = method.group.tests, page.content
-    plots = plots_of(tests, content.correction, content.alpha, content.shape_of(method.name))
+    content = page.content
+    plots = plots_of(method.group, content.correction, content.alpha, content.shape_of(method.name))
     if plots is None:
         return None
     bound = METHODS[method.name].bound if method.name in METHODS else ""
-    return PvaluesOfMethod(method, plots, bound, heatmap_of(tests, content.class_names))
+    return PvaluesOfMethod(method, plots, bound, heatmap_of(method.group, content.class_names))
 
 
 SECTION = Section("pvalues", data, inside="diagnostics", title=titled("p-values"))

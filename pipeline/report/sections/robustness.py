@@ -110,7 +110,7 @@ def views_of(robustness: Robustness, page: Page) -> list[CaseView]:
 
     def tile(part: str, index: int, role: str) -> Tile:
         label = robustness.classes.get((part, index), "")
-        return tile_of(slot_of(page.content, role, part, (index,), label), page.embed)
+        return tile_of(slot_of(page.content, role, part, (index,), label), page.pictures)
 
     return [_view(case, limit, tile, page.content.noun) for case in robustness.cases]
 

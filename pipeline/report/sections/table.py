@@ -10,11 +10,8 @@ from pipeline.report.drawing.slots import Slot, slots_of
 from pipeline.report.drawing.sprite import Place, Sprite, sprite_of
 from pipeline.report.page import Page
 from pipeline.report.rows import Numbered
-from pipeline.report.sections.base import Section, Variables, titled
+from pipeline.report.sections.base import Section, Variables
 from pipeline.report.sentences import sentence
-
-TABLE_ROWS, ALL_ROWS = 2000, 4000
-"""Of each method, and of the page, for it is to be sent by mail; all of them are in findings.csv."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +33,14 @@ def data(page: Page) -> Variables | None:
     if not page.n_findings:
         return None
     with_findings = [method for method in page.methods if method.n_found]
-    most = min(TABLE_ROWS, ALL_ROWS // len(with_findings))
-    shown = {method.index: method.group.findings[:most] for method in with_findings}
+    shown = {method.index: method.listed for method in with_findings}
     sprite = sprite_of(page.content.images, _without_panel(page, shown))
     tables = [
         (method, [_row(item, k < len(method.drawn), page, sprite) for k, item in enumerate(shown[method.index])])
         for method in with_findings
     ]
-    return {"tables": tables, "sprite": sprite, "opens": any(row.words for _, rows in tables for row in rows)}
+    opens = any(row.words for _, rows in tables for row in rows)
+    return {"tables": tables, "sprite": sprite, "title": title(page), "opens": opens}
 
 
 def _without_panel(page: Page, shown: dict[int, tuple[Numbered, ...]]) -> list[Place]:
@@ -65,4 +62,9 @@ def _row(item: Numbered, has_panel: bool, page: Page, sprite: Sprite | None) -> 
     return TableRow(item, slots, has_panel, "" if has_panel else sentence(item, page.content), squares)
 
 
-SECTION = Section("table", data, title=titled("All findings in numbers"))
+def title(page: Page) -> str:
+    """In the contents, and over the section: the table may not have all of them."""
+    return "The first findings in numbers" if any(m.not_listed for m in page.methods) else "All findings in numbers"
+
+
+SECTION = Section("table", data, title=title)

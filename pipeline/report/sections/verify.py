@@ -80,7 +80,7 @@ def _view(row: Verified, limit: float, page: Page) -> CaseView:
         title=row.title,
         verdict=row.verdict,
         words=VERDICTS[row.verdict],
-        tiles=tuple(tile_of(slot, page.embed) for slot in slots_of(row, page.content)),
+        tiles=tuple(tile_of(slot, page.pictures) for slot in slots_of(row, page.content)),
         lines=tuple(BarLine(who, bar, words) for who, bar, words in drawn if bar is not None),
         note=_note(row),
     )

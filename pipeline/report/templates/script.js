@@ -28,7 +28,8 @@
     return named.length ? named.map((one) => one.dataset.number) : [text];
   });
   const seen = (selector) => all(selector).filter((element) => !element.closest("[hidden]"));
-  const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const counted = (count) => count.toLocaleString("en");
+  const plural = (count, noun) => `${counted(count)} ${noun}${count === 1 ? "" : "s"}`;
   const chosen = () => document.querySelector("[name=method]:checked");
   let rows = ""; // How the tables are sorted: the name of a column, after "-" if falling.
 
@@ -51,10 +52,13 @@
     for (const group of all(".group")) group.hidden = !group.querySelector(".card:not([hidden])");
     const count = seen("tbody tr[data-s]").length;
     const total = all("tbody tr[data-s]").filter((row) => !row.closest("[data-method][hidden]")).length;
+    const found = seen("[data-found]").reduce((sum, table) => sum + Number(table.dataset.found), 0);
     const panels = seen(".card:not(.miss)").length;
     document.getElementById("only-in-table").hidden = !count || panels > 0;
     controls.querySelector("output").textContent =
-      count ? `${count} of ${plural(total, "finding")}, ${panels} with a panel` : "no finding matches";
+      found > total
+        ? `${count ? counted(count) : "none"} of the first ${counted(total)} of ${plural(found, "finding")}, ${counted(panels)} with a panel`
+        : count ? `${counted(count)} of ${plural(total, "finding")}, ${counted(panels)} with a panel` : "no finding matches";
   }
 
   function sort() {
@@ -196,8 +200,10 @@
     };
     fact(`weight θ̂ for target ${target}`, `${theta}, one of the strongest ${role}s`);
     if (influence) fact(`influence on target ${target}`, influence);
-    fact("in findings", own.length ? `${own.length}, ${here.length} on this target` : "none");
-    const face = thumb.querySelector("img, .blank").cloneNode(true);
+    const listed = all("[data-found]").some((one) => one.dataset.found > all("tbody tr[data-s]", one).length);
+    fact(listed ? "in findings of the table" : "in findings",
+      own.length ? `${counted(own.length)}, ${counted(here.length)} on this target` : "none");
+    const face = thumb.querySelector(".pic, .blank").cloneNode(true);
     dialog.replaceChildren(make("h2", who, { id: "who" }), face, facts);
     if (own.length) {
       const list = make("ul");
@@ -208,7 +214,7 @@
         line.append(link, ` on target ${row.dataset.t}, effect ${row.cells[9].textContent}`);
         list.append(line);
       }
-      const only = make("button", own.length === 1 ? "Show only this finding" : `Show only these ${own.length} findings`,
+      const only = make("button", own.length === 1 ? "Show only this finding" : `Show only these ${counted(own.length)} findings`,
         { type: "button" });
       only.addEventListener("click", () => {
         dialog.close();

@@ -33,6 +33,7 @@ from pipeline.stages.test import designs
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
+from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.store.files import identity
 from pipeline.summaries import AgreementSummary, RobustnessSummary
@@ -96,7 +97,7 @@ def run(run: Run) -> RobustnessSummary:
         family = Family(found[f"pvalue {method}"], config.test, prior_in_use(config.test, prior, method))
         cases = _findings(config, triples, pairs.sizes, family, found["effect"])
     else:
-        cases = _of_table(config, run.inputs["test"].folder / "tests.parquet", prior, method)
+        cases = _of_table(config, run.inputs["test"], prior, method)
     features = run.inputs["features"].folder if "features" in run.inputs else None
     metric = metric_of(config.robustness, data, fitted, features)
     with progress_bar(len(cases), "case", "look-alikes", run.quiet) as advance:
@@ -139,20 +140,17 @@ def _own_pair(config: Config, data: Data, testable: Testable) -> Case:
     return Case(0, i, j)
 
 
-def _of_table(config: Config, tests: Path, prior: Result | None, method: Method) -> list[Case]:
+def _of_table(config: Config, tests: Result, prior: Result | None, method: Method) -> list[Case]:
     """The findings of the test stage."""
-    from pyarrow import compute, parquet
-
     if method not in config.test.method:
         raise BadInputError(
             f"robustness.method {method!r} was not run, so it has no findings; add it to test.method "
             f"({', '.join(config.test.method)}), or give robustness.pair."
         )
-    table = parquet.read_table(tests, filters=compute.field("method") == method)
-    triples = np.stack([table[name].to_numpy() for name in ("i", "j", "target")], axis=1)
-    sizes = np.diff(table["members_i"].combine_chunks().offsets.to_numpy())
-    family = Family(table["pvalue"].to_numpy(), config.test, prior_in_use(config.test, prior, method))
-    return _findings(config, triples, sizes, family, table["effect"].to_numpy())
+    own = MethodTests.of_result(tests, method)
+    triples = np.stack([own.column(name) for name in ("i", "j", "target")], axis=1)
+    family = Family(own.column("pvalue"), config.test, prior_in_use(config.test, prior, method))
+    return _findings(config, triples, own.sizes(), family, own.column("effect"))
 
 
 def _findings(config: Config, triples: Ints, sizes: Ints, family: Family, effect: Floats) -> list[Case]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,13 @@ from pipeline.stages.prior.files import prior_in_use
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
+from pipeline.stages.test.tests_file import MethodTests
 from pipeline.text.numbers import are_counted
 from pipeline.verified import Claim
 
 EFFECTS = ("effect", "effect_se", "effect_low", "effect_high")
 CLASSES = ("class_i", "class_j", "class_target")
-READ = ("i", "j", "target", "pvalue", "effect_df", *EFFECTS, *CLASSES, "members_i", "members_j")
+READ = ("target", "effect_df", *EFFECTS, *CLASSES, "members_i", "members_j")
 
 
 def method_of(run: Run) -> Method:
@@ -35,22 +35,21 @@ def claims_of(run: Run) -> list[Claim]:
     """What `[verify]` asks for; none where nothing was found."""
     if run.config.verify.pair:
         return [_named_pair(run)]
-    return _findings(run, run.inputs["test"].folder / "tests.parquet")
+    return _findings(run)
 
 
-def _findings(run: Run, tests: Path) -> list[Claim]:
+def _findings(run: Run) -> list[Claim]:
     """Findings of the test stage, numbered within their method as everywhere."""
-    from pyarrow import compute, parquet
-
     config, method = run.config, method_of(run)
-    table = parquet.read_table(tests, columns=list(READ), filters=compute.field("method") == method)
-    columns = {name: table[name].to_numpy() for name in ("pvalue", "effect", "target", "i", "j")}
-    family = Family(columns["pvalue"], config.test, prior_in_use(config.test, run.inputs.get("prior"), method))
-    order = finding_order(*columns.values())
-    order = order[family.found[order]]
+    tests = MethodTests.of_result(run.inputs["test"], method)
+    prior = prior_in_use(config.test, run.inputs.get("prior"), method)
+    family = Family(tests.column("pvalue"), config.test, prior)
+    found = np.flatnonzero(family.found)
+    columns = (tests.column(name)[found] for name in ("pvalue", "effect", "target", "i", "j"))
+    order = found[finding_order(*columns)]
     numbers = _numbers(config.verify.findings, config.verify.top, len(order))
     chosen = order[np.array(numbers, np.int64) - 1]
-    part = table.take(chosen)
+    part = tests.take(chosen, READ)
     low, high = family.selected_intervals(chosen, *(part[n].to_numpy() for n in ("effect", "effect_se", "effect_df")))
     ends = zip(numbers, part.to_pylist(), low.tolist(), high.tolist(), strict=True)
     return [_claim(row, number, method, *selected) for number, row, *selected in ends]

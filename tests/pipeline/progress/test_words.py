@@ -38,3 +38,9 @@ def test_times_that_round_up(seconds, text):
 
 def test_clock_rounds_up_as_well():
     assert (clock(59.7), clock(3599.7)) == ("01:00", "1:00:00")
+
+
+def test_work_of_several_kinds_is_told_as_a_share():
+    state = State("report", "%", 40.4, 100, 8.0, 2.0)
+    assert right_side(state) == "[00:08<00:30]"
+    assert line(state) == "report: 40 % after 8 s, about 30 s left"

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from report_content import make_content, make_rows, make_weighted
+from report_content import groups_of, make_content, make_rows, make_weighted
 
 from pipeline.findings import finding_level
 from pipeline.report.levels import finding_levels, levels_text
-from pipeline.report.rows import groups_of
 
 
 def test_without_weights_there_is_one_level():

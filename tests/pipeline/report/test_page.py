@@ -11,12 +11,13 @@ from pipeline.report.page import Page
 def test_twenty_findings_with_fewer_panels(report):
     folder, page = report(make_rows(60, 20), max_panels=6)
     assert len(page.all("article")) == len(list(folder.glob("panels/*"))) == 6
-    assert len(page.all("img")) == 1 + 18 + len(page.all("section", **{"class": "group"}))  # One is the sprite.
-    assert "14 more findings are in the table below and in findings.csv" in page.text
+    assert len(page.pictures) == 18 + len(page.all("section", **{"class": "group"}))
+    assert "14 more findings have no panel here. All of them are in the table below and in findings.csv" in page.text
+    assert "datamodels-inf panel --finding paired-7" in page.text
     assert len(page.rows) == 21
     assert [a["href"] for a in page.all("a") if a["href"].startswith("#pa")] == [f"#paired-{k}" for k in range(1, 7)]
     _, page = report(make_rows(60, 20), max_panels=19)
-    assert "1 more finding is in the table" in page.text
+    assert "1 more finding has no panel here. It is in the table below" in page.text
     folder, page = report(make_rows(60, 20), max_panels=0)
     assert [image["id"] for image in page.all("img")] == ["sprite"]
     assert not (folder / "panels").exists()

@@ -4,10 +4,8 @@ import math
 import re
 
 import pytest
-from report_content import make_row, make_rows
+from report_content import groups_of, make_row, make_rows
 from report_page import read_table
-
-from pipeline.report.rows import groups_of
 
 
 def test_findings_come_in_order_and_methods_in_groups(report):

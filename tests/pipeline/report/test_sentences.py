@@ -4,11 +4,11 @@ import dataclasses
 import math
 
 import pytest
-from report_content import make_blocks, make_content, make_row
+from report_content import groups_of, make_blocks, make_content, make_row
 
 from pipeline.images.item_names import ItemNames
 from pipeline.report.content.influences import Single
-from pipeline.report.rows import Numbered, groups_of
+from pipeline.report.rows import Numbered
 from pipeline.report.sentences import blocks_sentence, effect_texts, models_of, sentence, sentence_of_image, verdict
 from pipeline.text.numbers import unbroken
 

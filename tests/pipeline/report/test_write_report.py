@@ -14,9 +14,9 @@ def test_two_thousand_findings_in_time_and_size(report):
     assert time.process_time() - start < 15.0
     assert (folder / "index.html").stat().st_size < 2.6e6  # 0.4 MB of it are the sentences of 1950 table rows.
     assert len(page.all("article")) == 50
-    assert "1950 more findings" in page.text
+    assert "1,950 more findings" in page.text
     assert len(page.rows) == 2001
-    assert "The first 2000" not in page.text
+    assert "the first 2,000" not in page.text
 
 
 def test_the_same_content_gives_the_same_bytes(report):
@@ -29,8 +29,9 @@ def test_the_same_content_gives_the_same_bytes(report):
 
 def test_progress_is_told_of_every_panel(tmp_path):
     steps = []
-    paths = write_report(tmp_path, make_content(make_rows(9, 2)), progress=steps.append)
-    assert steps == [1, 1]
+    paths = write_report(tmp_path, make_content(make_rows(9, 2)), lambda part, done: steps.append((part, done)))
+    told = {part: sum(done for name, done in steps if name == part) for part in ("page", "lines", "panels")}
+    assert told == {"page": 1.0, "lines": pytest.approx(11e-6), "panels": 2}
     assert paths[-1].name == "index.html"
 
 

@@ -10,7 +10,7 @@ from pipeline.report.drawing.slots import Slot
 
 def test_without_images_grey_tiles_stand_in(report):
     folder, page = report(make_rows(9, 2), images=None, awaits_images=True)
-    assert page.all("img") == []
+    assert page.pictures == page.all("img") == []
     assert len(page.all("div", **{"class": "blank"})) == 6 + len(page.all("section", **{"class": "group"}))
     assert "give source.images in the configuration, or get those of CIFAR-10" in page.text
     assert len(list(folder.glob("panels/*"))) == 2

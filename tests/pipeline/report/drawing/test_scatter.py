@@ -8,7 +8,7 @@ from report_page import scatters_of
 def test_predicted_against_true_margins_on_one_scale(report):
     quality = make_quality(np.linspace(0.2, 0.9, 12))
     _, page = report(make_rows(9, 2), quality=quality, n_models_test=4000)
-    assert [a["alt"] for a in page.all("img")[-3:]] == [
+    assert page.pictures[-3:] == [
         "target: dog, target 0",
         "target: dog, target 6",
         "target: cat, target 11",
@@ -16,7 +16,7 @@ def test_predicted_against_true_margins_on_one_scale(report):
     assert "lowest R² dog target 0: R² 0.2, Spearman 0.447" in page.text
     assert "middle R² dog target 6:" in page.text
     assert "highest R² cat target 11:" in page.text
-    assert "400 of 4000 are drawn" in page.text
+    assert "400 of 4,000 are drawn" in page.text
     assert len(page.all("svg", **{"class": "scatter"})) == 3
     assert {(a["x1"], a["y1"], a["x2"], a["y2"]) for a in page.all("line", **{"class": "diagonal"})} == {
         ("46", "256", "292", "10")

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from report_content import (
+    groups_of,
     make_blocks,
     make_content,
     make_masks,
@@ -19,7 +20,6 @@ from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.planning import detectable_effect, plan
 from pipeline.report.evidence.detectable_effects import POWER, detectable_of
-from pipeline.report.rows import groups_of
 
 
 def test_limits_are_those_of_the_planner():
@@ -46,7 +46,7 @@ def test_limits_with_findings_tiny_effects_and_unknown_noise():
     [group] = groups_of(rows)
     limits = detectable_of(group, make_content(rows, quality=quality, masks=masks))
     assert not limits.of_miss
-    assert limits.effect == min(abs(item.row.effect) for item in group.findings)
+    assert limits.effect == min(abs(item.row.effect) for item in group.kept)
     assert limits.level == pytest.approx(threshold("by", 0.2, 40, 5))
     tiny = [dataclasses.replace(row, effect=1e-5) for row in make_rows(9, 0)]
     limits = detectable_of(groups_of(tiny)[0], make_content(tiny, quality=quality, masks=masks))

@@ -3,10 +3,9 @@
 import dataclasses
 
 from influence_atlas import make_found, make_models
-from report_content import make_rows
+from report_content import groups_of, make_rows
 
 from pipeline.report.evidence.shown import evidence_of
-from pipeline.report.rows import groups_of
 
 
 def rows_of_models():
@@ -19,7 +18,7 @@ def test_only_what_is_drawn_is_looked_up():
     models, rows = make_models(), rows_of_models()
     held_out = models.held_out
     drawn = [item.row for group in groups_of(rows) for item in group.drawn(1)]
-    found = evidence_of(rows, held_out, lambda part, index: "", None, max_panels=1)
+    found = evidence_of(drawn, held_out, lambda part, index: "", None)
     assert set(found) == {"curves", "galleries"}
     assert set(found["galleries"]) == {row.target for row in drawn}
     assert set(found["curves"]) <= {row.key for row in drawn}
@@ -27,9 +26,7 @@ def test_only_what_is_drawn_is_looked_up():
 
 def test_an_atlas_adds_influences_and_what_was_expected():
     models, rows = make_models(), rows_of_models()
-    found = evidence_of(
-        rows, models.held_out, lambda part, index: "", make_found(models), max_panels=3, expectation="as expected."
-    )
+    found = evidence_of(rows, models.held_out, lambda part, index: "", make_found(models), expectation="as expected.")
     assert found["influences"].expectation == "as expected."
     assert {one.target for one in found["influences"].targets} <= set(models.targets.tolist())
     known = [target for target in found["galleries"] if target in models.targets]

@@ -1,11 +1,11 @@
 """Where nothing was found: another method is named only where there is something for it to see."""
 
 import numpy as np
-from report_content import make_content, make_row, make_rows, make_weighted
+from report_content import groups_of, make_content, make_row, make_rows, make_weighted
 from scipy.stats import false_discovery_control, t
 
+from datamodels_inf.pair_answers import UNSEEN
 from pipeline.report.evidence.stronger_methods import clear_effects, stronger_of
-from pipeline.report.rows import groups_of
 
 CLEAR = {"effect": 0.256, "effect_low": 0.222, "effect_high": 0.291, "effect_se": 0.0176}
 UNCLEAR = {"effect": 0.02, "effect_low": -0.02, "effect_high": 0.06, "effect_se": 0.02}
@@ -17,8 +17,8 @@ def rows_of(method="swap", clear=2):
 
 
 def asked(rows, **changes):
-    groups = groups_of(rows)
-    return [stronger_of(group, groups, make_content(rows, **changes)) for group in groups]
+    content = make_content(rows, **changes)
+    return [stronger_of(group, content) for group in content.groups]
 
 
 def test_a_clear_effect_that_swap_does_not_confirm_names_contrast_with_its_command():
@@ -41,6 +41,28 @@ def test_nothing_is_said_where_it_would_not_be_sound():
     assert asked(make_rows(9, 2, method="swap")) == [None]
     assert asked(rows_of("another")) == [None]
     assert asked([make_row(finding=False, method="swap", pvalue=np.nan, **CLEAR)]) == [None]
+
+
+def test_pairs_of_equal_weights_are_offered_to_the_method_that_sees_them(report):
+    blind = [make_row(k, finding=False, method="swap", note=UNSEEN[0], pvalue=1.0, **UNCLEAR) for k in range(7)]
+    lost = make_row(9, finding=False, method="swap", note=UNSEEN[1], pvalue=1.0, **UNCLEAR)
+    for others in (rows_of(clear=0), make_rows(5, 2, method="swap")):
+        (found,) = asked([*blind, lost, *others])
+        assert (found.method, found.n_clear, found.n_blind, found.n_found) == ("contrast", 0, 7, 0)
+        _, page = report([*blind, lost, *others])
+        assert f"7 of the {8 + len(others)} pairs have equal weights; contrast compares the margin" in page.text
+    assert asked([lost, *rows_of(clear=0)]) == [None]  # No method sees what no model tells apart.
+    assert asked([*blind, *make_rows(5, 2, method="swap"), *make_rows(5, 0, method="contrast")]) == [None, None]
+    _, page = report([*blind, lost, *rows_of(clear=0)])
+    assert (
+        "Only 9 pairs could have been found: of 7 pairs the weights are equal (θ̂ᵢ = θ̂ⱼ), which swap cannot see, and of "
+        "1 pair no held-out model tells the two apart." in page.text
+    )
+    assert "8 of them cannot be seen by it" in page.text
+    assert "Below are the 5 pairs that came closest, of those that the test can see." in page.text
+    _, page = report(blind)
+    assert "There is no closest miss to show: the test could see none of these pairs." in page.text
+    assert page.all("article") == []
 
 
 def test_a_method_on_the_page_that_found_something_is_named():

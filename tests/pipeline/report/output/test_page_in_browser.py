@@ -31,14 +31,22 @@ SCREENS = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
 def test_loads_alone_with_every_image_and_nothing_sticks_out(visit, name, width, scheme):
     page = visit(name, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    sizes = page.locator("img").evaluate_all("images => images.map(image => image.naturalWidth)")
+    sizes = page.locator(".sheets image").evaluate_all(
+        "sheets => Promise.all(sheets.map(async (sheet) => {"
+        " const image = new Image(); image.src = sheet.href.baseVal; await image.decode();"
+        " return image.naturalWidth }))"
+    )
     assert all(sizes)
+    shown = page.locator(".pic").evaluate_all(
+        "all => all.filter(one => one.checkVisibility()).map(one => one.querySelector('use').getBBox().width)"
+    )
+    assert all(shown)
     assert bool(sizes) == ("hostile" not in name and name != "named")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(map(int, re.findall(r"\d+", paper)))
     assert brightness > 700 if scheme == "light" else brightness < 100
     beside = page.evaluate(
-        "width => [...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .name > *')"
+        "width => [...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, pre, .name > *, .pic > *')"
         " && e.getBoundingClientRect().right > width + 1 && e.checkVisibility()).map(e => e.outerHTML.slice(0, 80))",
         width,
     )

@@ -1,13 +1,18 @@
 """The tables for programs hold the numbers of the page."""
 
+import dataclasses
+import math
 import re
 
+import numpy as np
 import pytest
 from report_content import EVIL, make_row, make_rows
 from report_page import read_table, value_of
 
 from pipeline.images.item_names import ItemNames
 from pipeline.report import COLUMNS
+from pipeline.report.output.tests_table import values_of
+from pipeline.text.csv_text import csv_line
 from pipeline.text.numbers import number, p_equals
 
 
@@ -54,3 +59,22 @@ def test_names_have_columns_of_their_own_where_there_are_any(report):
     assert "these 2 images (age, c; train 0, 2)" in page.text
     folder, _ = report([row], names=ItemNames(targets=("first",) * 12))
     assert tuple(read_table(folder / "tests.csv")[0]) == (*COLUMNS, "name_target")
+
+
+@pytest.mark.parametrize("names", [ItemNames(), ItemNames(train=("age", EVIL, "a, b", "=1", *"efghijkl"))])
+def test_every_cell_is_what_a_row_by_itself_would_be(report, names):
+    """The tables are written from columns; here each line is made again from its row."""
+    rng = np.random.default_rng(0)
+    rows = [
+        make_row(k, finding=k % 3 == 0, class_i=["dog", EVIL, "a, b", "=1"][k % 4], pvalue=p, n_rows=k)
+        for k, p in enumerate([0.0, 1.0, math.nan, 1e-300, *(10.0 ** rng.uniform(-12, 0, 300)).tolist()])
+    ]
+    rows[5] = dataclasses.replace(rows[5], effect=math.nan, effect_low=-math.inf, effect_high=math.inf, theta_i=-0.0)
+    rows[6] = dataclasses.replace(rows[6], members_i=(1, 2, 3), members_j=(4, 5, 6), n_informative=7, note='say "x"')
+    folder, _ = report(rows, names=names)
+    lines = (folder / "tests.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[1:] == [csv_line(values_of(row, names).values()) for row in rows]
+    found = sorted((row for row in rows if row.finding), key=lambda row: row.pvalue)
+    lines = (folder / "findings.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(found) + 1
+    assert lines[2] == csv_line((2, *values_of(found[1], names).values()))

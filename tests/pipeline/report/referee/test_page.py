@@ -54,7 +54,7 @@ def test_tables_have_captions_and_headers_and_the_figure_a_text(content):
     assert html.count("<table") == html.count("<caption>") == 3
     assert len(re.findall(r"<th(?! scope)", html.replace("<thead", ""))) == 0
     assert 'role="img" aria-label="Claims of each method by verdict.' in html
-    assert len(re.findall(r"<img [^>]*alt=\"[^\"]+\"", html)) == html.count("<img ") == 6
+    assert len(re.findall(r'<svg class="pic" [^>]*aria-label="[^"]+"', html)) == html.count("<use ") == 6
 
 
 def test_the_files_of_the_page_are_there(tmp_path, content):

@@ -8,8 +8,8 @@ from report_page import read_table
 @pytest.mark.parametrize(
     ("tests", "found", "expected"),
     [
-        (2000, 7, "7 of 2000 pairs influence their target differently, at a false discovery rate of 0.2 ("),
-        (2000, 1, "1 of 2000 pairs influences its target differently, at a false discovery rate of 0.2 ("),
+        (2000, 7, "7 of 2,000 pairs influence their target differently, at a false discovery rate of 0.2 ("),
+        (2000, 1, "1 of 2,000 pairs influences its target differently, at a false discovery rate of 0.2 ("),
         (
             40,
             0,
@@ -24,7 +24,7 @@ def test_the_answer_comes_first(report, tests, found, expected):
     folder, page = report(make_rows(tests, found))
     _, _, after_contents = page.text.partition(" Where this comes from ")
     assert after_contents.startswith(f"Digits {expected}")
-    assert tests == 0 or f"(Benjamini–Yekutieli over {tests} test{'s' if tests > 1 else ''})." in after_contents[:200]
+    assert tests == 0 or f"(Benjamini–Yekutieli over {tests:,} test{'s' if tests > 1 else ''})." in after_contents[:200]
     assert len(read_table(folder / "tests.csv")) == tests
     assert len(read_table(folder / "findings.csv")) == found
     panels = sorted(p.name for p in folder.glob("panels/*"))
@@ -52,5 +52,5 @@ def test_where_every_model_tests_the_answer_says_how(report):
     assert "on the last block, by the fit of the 700 models before it; Spearman" in page.text
     assert "held-out" not in page.text
     _, page = report(rows)
-    assert page.text.count("pairs tested 9 on 1000 held-out models") == 2
+    assert page.text.count("pairs tested 9 on 1,000 held-out models") == 2
     assert "Every model but" not in page.text

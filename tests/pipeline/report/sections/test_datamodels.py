@@ -17,38 +17,38 @@ from pipeline.text.numbers import number
     [
         (
             [0.61, 0.75, 0.83],
-            "On 4000 held-out models the datamodels explain 75 % of the variance of the margin "
+            "On 4,000 held-out models the datamodels explain 75 % of the variance of the margin "
             "(median over 3 targets); the worst target 61 %, the best 83 %.",
         ),
         (
             [0.754],
-            "On 4000 held-out models the datamodel of the one target explains 75 % of the variance of the margin.",
+            "On 4,000 held-out models the datamodel of the one target explains 75 % of the variance of the margin.",
         ),
         (
             [-0.4, -0.03, 0.12],
-            "On 4000 held-out models the datamodels explain none of the variance of the margin "
+            "On 4,000 held-out models the datamodels explain none of the variance of the margin "
             "(median over 3 targets, R² = −0.03); the worst target none (R² = −0.4), the best 12 %.",
         ),
         (
             [-0.4],
-            "On 4000 held-out models the datamodel of the one target explains none of the variance of the margin "
+            "On 4,000 held-out models the datamodel of the one target explains none of the variance of the margin "
             "(R² = −0.4).",
         ),
         (
             [math.nan, 0.0034, 0.997, math.nan],
-            "On 4000 held-out models the datamodels explain 50 % of the variance of the margin "
+            "On 4,000 held-out models the datamodels explain 50 % of the variance of the margin "
             "(median over 2 targets); the worst target 0.34 %, the best 99.7 %. For 2 other targets R² is not defined, "
             "because their margin does not vary on these models.",
         ),
         (
             [math.nan, 0.3],
-            "On 4000 held-out models the datamodel of one target explains 30 % of the variance of the margin. "
+            "On 4,000 held-out models the datamodel of one target explains 30 % of the variance of the margin. "
             "For one other target R² is not defined, because its margin does not vary on these models.",
         ),
-        ([math.nan], "R² is not defined: on 4000 held-out models, the margin of the one target does not vary."),
+        ([math.nan], "R² is not defined: on 4,000 held-out models, the margin of the one target does not vary."),
         (
             [math.nan] * 5,
-            "R² is not defined: on 4000 held-out models, the margin of each of the 5 targets does not vary.",
+            "R² is not defined: on 4,000 held-out models, the margin of each of the 5 targets does not vary.",
         ),
     ],
 )
@@ -101,7 +101,7 @@ def test_the_section_stays_small_for_any_number_of_targets(report, count):
 
 def test_quality_that_is_not_defined_or_far_below_zero(report):
     _, page = report(make_rows(9, 2), quality=make_quality([math.nan] * 4), r2_median=math.nan)
-    assert "R² is not defined: on 1000 held-out models" in page.text
+    assert "R² is not defined: on 1,000 held-out models" in page.text
     spreads = [a["aria-label"].split(" of ")[0] for a in page.all("svg", **{"class": "spread"})]
     assert spreads == ["Number", "Penalty λ"]
     assert page.all("svg", **{"class": "scatter"}) == []

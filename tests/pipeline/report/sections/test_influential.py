@@ -31,7 +31,7 @@ def test_images_with_their_counts_and_strongest_targets(report):
 def test_alternatives_name_image_and_target(report):
     influences = make_influences()
     _, page = report(make_rows(9, 2), influences=influences)
-    alts = [image["alt"] for image in part_of(page).all("img")]
+    alts = part_of(page).pictures
     first = influences.raising[0]
     assert alts[0] == f"training image: {first.class_image}, train {first.image}"
     assert alts[1] == f"target: {first.strongest[0].class_target}, target {first.strongest[0].target}"

@@ -22,7 +22,7 @@ def test_the_masks_are_drawn_against_their_law():
     expected = 150 - law[:, 1]
     assert np.abs(seen - expected).max() < 0.15 * expected.max()
     assert seen.sum() == pytest.approx(expected.sum(), rel=0.03)
-    assert view.label.startswith("3000 training images by the number of held-out models that saw them: from ")
+    assert view.label.startswith("3,000 training images by the number of held-out models that saw them: from ")
     assert "where 250 ± 11 are expected" in view.label
 
 

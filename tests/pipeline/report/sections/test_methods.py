@@ -11,7 +11,7 @@ def test_methods_side_by_side_say_what_they_share(report):
     _, page = report([*mine, *theirs])
     [rows] = [rows for kind, rows in page.tables if kind == "methods"]
     assert rows[0][5:] == ["also by paired", "also by swap"]
-    assert rows[1][:4] == ["paired", "30", "1000", "9"]
+    assert rows[1][:4] == ["paired", "30", "1,000", "9"]
     assert rows[1][5:] == ["", "4"]
     assert rows[2][5:] == ["4", ""]
 

@@ -27,7 +27,7 @@ def data(page):
     """None without a finding, as the recipe says."""
     if not page.n_findings:
         return None
-    found = [(method, [abs(item.row.effect) for item in method.group.findings]) for method in page.methods]
+    found = [(method, [abs(item.row.effect) for item in method.listed]) for method in page.methods]
     return {"largest": [(method, max(sizes)) for method, sizes in found if sizes]}
 
 

@@ -8,7 +8,11 @@ from report_content import make_blocks, make_row, make_rows
 def test_the_table_on_the_page_has_an_end(report):
     _, page = report(make_rows(2100, 2100), max_panels=0)
     assert len(page.rows) == 2001
-    assert "The first 2000 of 2100 findings; all of them are in findings.csv" in page.text
+    assert "Here are the first 2,000 of the 2,100 findings, by p-value" in page.text
+    assert "2,100 more findings have no panel here. The table below has the first 2,000 of the 2,100" in page.text
+    assert "The first findings in numbers" in page.text
+    [table] = [attrs for tag, attrs in page.tags if "data-found" in attrs]
+    assert table["data-found"] == "2100"
 
 
 def test_the_table_says_on_how_many_models_its_pairs_were_tested(report):
@@ -16,7 +20,7 @@ def test_the_table_says_on_how_many_models_its_pairs_were_tested(report):
     _, page = report(rows, blocks=make_blocks(), n_models_test=900)
     assert "Each pair was tested on 900 models, in 3 blocks; how many of the models tell its two" in page.text
     assert "Each pair was tested on the last block’s 300 models; how many" in page.text
-    assert report(rows)[1].text.count("Each pair was tested on 1000 held-out models; how many") == 2
+    assert report(rows)[1].text.count("Each pair was tested on 1,000 held-out models; how many") == 2
 
 
 def test_findings_without_a_panel_know_where_their_images_are(report):
@@ -44,8 +48,8 @@ def test_rows_can_be_filtered_by_all_their_images_and_classes(report):
 
 
 def test_several_tables_share_the_rows_that_a_page_may_have(report, monkeypatch):
-    monkeypatch.setattr("pipeline.report.sections.table.ALL_ROWS", 30)
+    monkeypatch.setattr("pipeline.report.limits.ALL_ROWS", 30)
     rows = [*make_rows(20, 20), *make_rows(20, 20, method="swap"), *make_rows(9, 0, method="contrast")]
     _, page = report(rows, max_panels=3)
     assert len(page.rows) == 2 * (15 + 1)
-    assert page.text.count("The first 15 of 20 findings; all of them are in findings.csv") == 2
+    assert page.text.count("Here are the first 15 of the 20 findings") == 2

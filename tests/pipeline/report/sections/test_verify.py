@@ -24,7 +24,7 @@ def test_every_case_is_shown_with_images_intervals_and_verdict(report):
     part = page.html[page.html.index('<section id="verify">') :]
     part = part[: part.index("</section>")]
     assert re.findall(r'class="tag (\w+)"', part) == ["confirmed", "reversed", "open", "confirmed"]
-    assert part.count('alt="image i: dog, train 1"') == 3
+    assert part.count('aria-label="image i: dog, train 1"') == 3
     assert part.count('class="mosaic"') == 2
     labels = re.findall(r'aria-label="effects: ([^"]*)"', part)
     assert labels[0].startswith("tested models 0.40 (0.20 to 0.60); fresh models 0.50 (0.30 to 0.70), on a line from −")

@@ -6,18 +6,14 @@ import re
 import subprocess
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from command_here import ok
 from pyarrow import parquet
 from real_command import COMMAND, SMALL, table
 from report_content import Page, check_self_contained
-from scipy.stats import t
 
 from datamodels_inf import SquaredResidual, influence
 from datamodels_inf.multiplicity import adjust_pvalues
-from pipeline.config_files import load_config
-from pipeline.stages import report
 from pipeline.stages.prior.files import read_prior
 from pipeline.store.cache import Result
 
@@ -31,7 +27,6 @@ PROGRESSIVE = (
     "--set",
     "report.name=digits-all",
 )
-N_ROWS = {"swap": 4000, "contrast": 4000}
 BOTH = ("--set", 'test.method=["swap", "contrast"]', "--set", "report.max_panels=4")
 
 
@@ -147,7 +142,7 @@ def test_where_every_model_tests_the_page_says_on_how_many_each_method_was(progr
     }
     page = Page((home / "index.html").read_text(encoding="utf-8"))
     check_self_contained(page)
-    assert "Every model but the first 8000 tests: 4000 models in 3 blocks" in page.text
+    assert "Every model but the first 8,000 tests: 4,000 models in 3 blocks" in page.text
     assert f"swap is tested on the last block’s {swap['n_rows']} models alone." in page.text
 
 
@@ -178,19 +173,6 @@ def test_every_correction_is_counted_on_the_same_pvalues(run, progressive):
             assert counts["by"] == method["n_findings"]
 
 
-def test_a_pair_that_was_not_tested_was_tested_on_no_model(run, tmp_path):
-    [stage] = (run / "data" / "test").iterdir()
-    found = parquet.read_table(stage / "tests.parquet")
-    p = found["pvalue"].to_numpy().copy()
-    p[3] = np.nan
-    place = found.column_names.index("pvalue")
-    parquet.write_table(found.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
-    rows = report._rows(
-        load_config("digits", ['test.method=["swap", "contrast"]']), tmp_path / "tests.parquet", N_ROWS, {}
-    )
-    assert [row.n_rows for row in rows[2:5]] == [4000, 0, 4000]
-
-
 def test_open_hands_the_page_to_the_browser(run, tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {tmp_path}/asked\n')
@@ -203,53 +185,3 @@ def test_open_hands_the_page_to_the_browser(run, tmp_path):
 def test_without_a_browser_open_says_where_the_page_is(run):
     output = call(run, "report", *SMALL, *BOTH, "--open", BROWSER="", DISPLAY="", WAYLAND_DISPLAY="", PATH="/nowhere")
     assert output.endswith(f"no browser was found; open {run / 'reports' / 'digits' / 'index.html'}\n")
-
-
-@pytest.mark.parametrize(("correction", "left_out"), [
-    ("by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
-    ("closed-by", lambda m, found: 0.2 * found / (m * sum(1 / k for k in range(1, m + 1)))),
-    ("bh", lambda m, found: min(0.05, 0.2 * found / m)),
-    ("holm", lambda m, found: 0.2 / m),
-    ("bonferroni", lambda m, found: 0.2 / m),
-])  # fmt: skip
-def test_findings_get_the_interval_that_makes_up_for_the_selection(run, tmp_path, correction, left_out):
-    """Each method is a family of its own, and tests that were not made are not counted."""
-    [stage] = (run / "data" / "test").iterdir()
-    table = parquet.read_table(stage / "tests.parquet")
-    p = table["pvalue"].to_numpy().copy()
-    place = table.column_names.index("pvalue")
-    p[:7] = np.nan
-    parquet.write_table(table.set_column(place, "pvalue", pa.array(p, pa.float64())), tmp_path / "tests.parquet")
-    config = load_config("digits", ['test.method=["swap", "contrast"]', f"test.correction={correction}"])
-    rows = report._rows(config, tmp_path / "tests.parquet", N_ROWS, {})
-    for method, unmade in (("swap", 7), ("contrast", 0)):
-        tests = [row for row in rows if row.method == method]
-        found = [row for row in tests if row.finding]
-        share = left_out(len(tests) - unmade, len(found))
-        assert 0 < len(found) < len(tests)
-        for row in found:
-            half = t.isf(share / 2, row.effect_df) * row.effect_se
-            ends = row.effect_low_selected, row.effect_high_selected
-            assert ends == pytest.approx((row.effect - half, row.effect + half), rel=1e-7)
-        assert all(np.isnan([r.effect_low_selected, r.effect_high_selected]).all() for r in tests if not r.finding)
-
-
-def test_groups_and_informative_models_are_read_where_the_table_has_them(run, tmp_path):
-    [stage] = (run / "data" / "test").iterdir()
-    config = load_config("digits", ['test.method=["swap", "contrast"]'])
-    table = parquet.read_table(stage / "tests.parquet")
-    plain = table.drop_columns(
-        [name for name in table.column_names if name in ("members_i", "members_j", "n_informative")]
-    )
-    parquet.write_table(plain, tmp_path / "plain.parquet")
-    [row, *_] = report._rows(config, tmp_path / "plain.parquet", N_ROWS, {})
-    assert (row.left, row.right, row.n_informative) == ((row.i,), (row.j,), None)
-    count = plain.num_rows
-    full = plain.append_column(
-        "members_i", pa.array([[k, k + 1] for k in plain["i"].to_pylist()], pa.list_(pa.int64()))
-    )
-    full = full.append_column("members_j", pa.array([[7, 9]] * count, pa.list_(pa.int64())))
-    full = full.append_column("n_informative", pa.array([12] * count, pa.int64()))
-    parquet.write_table(full, tmp_path / "full.parquet")
-    [row, *_] = report._rows(config, tmp_path / "full.parquet", N_ROWS, {})
-    assert (row.left, row.right, row.n_informative) == ((row.i, row.i + 1), (7, 9), 12)

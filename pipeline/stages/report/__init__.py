@@ -1,0 +1,1 @@
+"""Stage 4, report: correct for multiplicity and show the findings."""
