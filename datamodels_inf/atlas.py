@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -112,11 +114,11 @@ class AtlasMaker:
         targets: range,
         margins: NDArray[np.floating[Any]],
         datamodels: Sequence[Datamodel],
-        progress: Callable[[int], object] = lambda count: None,
+        progress: Callable[[float], object] = lambda count: None,
     ) -> AtlasTile:
         """Of some targets, which the caller knows as `targets`; margins: (n, targets). datamodels: one a block.
 
-        `progress(k)` is called when k more targets are done.
+        `progress(k)` is called when k more targets are done, or as much of several; from one thread at a time.
         """
         n, d = len(self.law.share), self.law.d
         weights = datamodels[0].n_train
@@ -129,24 +131,51 @@ class AtlasMaker:
         estimate, error = np.empty((2, len(targets), d))
         tails: list[Tail | None] = [None] * len(targets)
 
+        starts, lock = range(0, len(targets), BLOCK), Lock()
+        inside = self.threads if len(starts) == 1 else 1  # Of one block, its sums are shared out.
+
+        def told(share: float) -> None:
+            with lock:
+                progress(share)
+
         def block(first: int) -> None:
             some = slice(first, min(first + BLOCK, len(targets)))
             thetas = [np.ascontiguousarray(model.weight[:, some].T, np.float64) for model in coded]
             biases = [np.asarray(model.bias[some, None], np.float64) for model in coded]
             y = np.ascontiguousarray(margins[:, some].T, np.float64)
-            e, weight = pooled_residuals(self._residuals(y, thetas, biases), self.law.share, self.bounds)
+            third = len(y) / 3
+            residuals = self._residuals(y, thetas, biases, inside, lambda share: told(share * third))
+            e, weight = pooled_residuals(residuals, self.law.share, self.bounds)
             theta = np.sum([w * own for w, own in zip(weight, thetas, strict=True)], axis=0)
-            sums = [self.columns.sums(WholeNumbers.of(values.T)) for values in (e, *self.law.squares(e))]
+            summed = (e, *self.law.squares(e))
+            part = 2 * third / len(summed)
+            sums = [
+                self.columns.sums(WholeNumbers.of(values.T), inside, lambda share: told(share * part))
+                for values in summed
+            ]
             found = self.law.estimates(e, self.known, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
             tails[some] = [self.law.tail(row) if self.tails else None for row in e]
-            progress(len(e))
 
-        in_threads(block, range(0, len(targets), BLOCK), self.threads)
+        in_threads(block, starts, 1 if inside > 1 else self.threads)
         return AtlasTile(targets, estimate, error, n, tuple(tail for tail in tails if tail is not None))
 
-    def _residuals(self, y: Floats, thetas: Sequence[Floats], biases: Sequence[Floats]) -> Floats:
+    def _residuals(
+        self,
+        y: Floats,
+        thetas: Sequence[Floats],
+        biases: Sequence[Floats],
+        threads: int,
+        tell: Callable[[float], object],
+    ) -> Floats:
         """y − b − xᵀθ̂, (T, n), with the datamodel of each row's block."""
-        blocks = zip(pairwise(self.bounds), self.rows, thetas, biases, strict=True)
-        parts = [y[:, a:b] - bias - rows.sums(WholeNumbers.of(theta.T)).T for (a, b), rows, theta, bias in blocks]
+        parts = []
+        for (a, b), rows, theta, bias in zip(pairwise(self.bounds), self.rows, thetas, biases, strict=True):
+            share = (b - a) / self.bounds[-1]
+            sums = rows.sums(WholeNumbers.of(theta.T), threads, partial(_tell, tell, share))
+            parts.append(y[:, a:b] - bias - sums.T)
         return np.concatenate(parts, axis=1)
+
+
+def _tell(tell: Callable[[float], object], share: float, done: float) -> None:
+    tell(share * done)

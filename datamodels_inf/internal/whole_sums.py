@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels import read_only
 from datamodels_inf.masks import PackedMasks
+
+Tell: TypeAlias = Callable[[float], object] | None
 
 COPIED = 8
 """Words that the kernels copy together (kernels/subset_tables.py): rows and columns are padded to a multiple."""
@@ -70,9 +73,9 @@ class ColumnWords:
 
         in_threads(transpose, range(0, len(bits), AT_ONCE), threads)
 
-    def sums(self, numbers: WholeNumbers) -> Floats:
-        """(n_train, T): Σ_m M_ml·v_mt of at most 16 targets."""
-        return _sums(self.words, numbers)
+    def sums(self, numbers: WholeNumbers, threads: int = 1, tell: Tell = None) -> Floats:
+        """(n_train, T): Σ_m M_ml·v_mt of at most 16 targets. tell: is called with shares of the work."""
+        return _sums(self.words, numbers, threads, tell)
 
 
 class RowWords:
@@ -83,9 +86,9 @@ class RowWords:
         padded[:, : masks.bits.shape[1]] = masks.bits
         self.words: NDArray[np.uint64] = padded.view("<u8").astype(np.uint64, copy=False)
 
-    def sums(self, numbers: WholeNumbers) -> Floats:
-        """(n_models, T): Σ_l M_ml·w_lt of at most 16 targets."""
-        return _sums(self.words, _bitwise(numbers))
+    def sums(self, numbers: WholeNumbers, threads: int = 1, tell: Tell = None) -> Floats:
+        """(n_models, T): Σ_l M_ml·w_lt of at most 16 targets. tell: is called with shares of the work."""
+        return _sums(self.words, _bitwise(numbers), threads, tell)
 
 
 def products(
@@ -152,7 +155,7 @@ def _bitwise(numbers: WholeNumbers) -> WholeNumbers:
     return WholeNumbers(whole.reshape(-1, 8, whole.shape[1])[:, ::-1].reshape(whole.shape), numbers.step)
 
 
-def _sums(words: NDArray[np.uint64], numbers: WholeNumbers) -> Floats:
+def _sums(words: NDArray[np.uint64], numbers: WholeNumbers, threads: int = 1, tell: Tell = None) -> Floats:
     from datamodels_inf.kernels.margin_sums import TARGETS, add_steps
 
     count = numbers.whole.shape[1]
@@ -160,8 +163,13 @@ def _sums(words: NDArray[np.uint64], numbers: WholeNumbers) -> Floats:
     steps[: len(numbers.whole), :count] = numbers.whole
     totals = np.zeros((len(words), TARGETS), np.int64)
 
-    for start in range(0, len(words), AT_ONCE):
-        add_steps(words[start : start + AT_ONCE], 0, steps, totals[start : start + AT_ONCE])
+    def add(start: int) -> None:
+        some = slice(start, start + AT_ONCE)
+        add_steps(words[some], 0, steps, totals[some])
+        if tell is not None:
+            tell(len(words[some]) / len(words))
+
+    in_threads(add, range(0, len(words), AT_ONCE), threads)
     return totals[:, :count] * numbers.step
 
 

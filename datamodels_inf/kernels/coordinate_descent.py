@@ -105,7 +105,7 @@ def descend(
 
 
 @kernel(
-    ROWS, float32[:, ::1], int64, int64[::1], float64[::1], float64[::1], float64[::1], float64, float64,
+    ROWS, float32[:, ::1], int64, int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64, float64,
     float64, int64,
 )  # fmt: skip
 def descend_and_look(
