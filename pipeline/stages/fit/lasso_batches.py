@@ -9,7 +9,7 @@ is counted once. A file that is damaged is named, and its batch made again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -60,7 +60,6 @@ class LassoBatches:
         if kept:
             steps = 2 * len(starts) * len(blocks)
             self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")
-        before: list[Sequence[Fit] | None] = [None] * len(starts)
         fits_in_all = len(self.targets) * len(blocks)
         with progress_bar(fits_in_all, "fit", "fit", self.quiet) as advance:
             self._meter = Meter(
@@ -72,13 +71,17 @@ class LassoBatches:
                 masks=TRANSPOSING,
             )
             for block in blocks:
-                choices = [self._choose(block, k, fits) for k, fits in zip(starts, before, strict=True)]
-                fits = [self._refit(block, k, batch) for k, batch in zip(starts, choices, strict=True)]
+                for k in starts:
+                    self._choose(block, k)
+                for k in starts:
+                    self._refit(block, k)
                 if block is blocks[-1]:
                     self._meter.finish()
                     self.__dict__.pop("_lasso", None)  # Gigabytes: what comes next needs memory too.
-                yield list(chain(*fits)), list(chain(*choices))
-                before = [*fits]
+                yield (
+                    list(chain(*(self._refit(block, k, again=True) for k in starts))),
+                    list(chain(*(self._choose(block, k, again=True) for k in starts))),
+                )
 
     @cached_property
     def _lasso(self) -> Lasso:
@@ -100,8 +103,12 @@ class LassoBatches:
     def _margins(self, block: Block, start: int) -> NDArray[np.float16]:
         return self.data.prefix(block)[1](self.targets[start : start + BATCH])
 
-    def _choose(self, block: Block, start: int, before: Sequence[Fit] | None) -> list[Chosen]:
+    def _choose(self, block: Block, start: int, again: bool = False) -> list[Chosen]:
+        """Of a batch; after the first block it begins with the fits of the one before. again: it was made before."""
+
         def make() -> Arrays:
+            number = self.data.blocks.index(block)
+            before = self._refit(self.data.blocks[number - 1], start, again=True) if number else None
             margins = self._margins(block, start)
             choices = self._lasso.choose(margins, self._meter, prefix=block.prefix, before=before)
             best = [choice.best for choice in choices]
@@ -113,7 +120,7 @@ class LassoBatches:
                 "worst_gap": np.array([choice.gap.max() for choice in choices]),
             }
 
-        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, OF_CHOICE)
+        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, OF_CHOICE, again)
         return [
             Chosen(Solution(float(lam), *part, float(gap)), bool(at_end), float(worst))
             for part, lam, gap, at_end, worst in zip(
@@ -121,23 +128,32 @@ class LassoBatches:
             )
         ]
 
-    def _refit(self, block: Block, start: int, choices: Sequence[Chosen]) -> list[Fit]:
+    def _refit(self, block: Block, start: int, again: bool = False) -> list[Fit]:
+        """Of a batch, at the λ that was chosen for it."""
+
         def make() -> Arrays:
+            choices = self._choose(block, start, again=True)
             margins, starts = self._margins(block, start), [choice.best for choice in choices]
             fits = self._lasso.refit(margins, starts, self._meter, prefix=block.prefix)
             scalars = {name: np.array([getattr(fit, name) for fit in fits]) for name in ("bias", "lam", "gap")}
             return {**_joined((fit.features, fit.weights) for fit in fits), **scalars}
 
-        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, OF_REFIT)
+        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, OF_REFIT, again)
         scalars = zip(found["bias"].tolist(), found["lam"].tolist(), found["gap"].tolist(), strict=True)
         return [Fit(*part, *numbers) for part, numbers in zip(_parts(found), scalars, strict=True)]
 
-    def _kept(self, name: str, start: int, make: Callable[[], Arrays], work: float) -> Arrays:
-        """The arrays of a finished batch, or those that `make` makes now; `work` is a target's, for the meter."""
+    def _kept(self, name: str, start: int, make: Callable[[], Arrays], work: float, again: bool) -> Arrays:
+        """The arrays of a finished batch, or those that `make` makes now; `work` is a target's, for the meter.
+
+        Files are read again when needed: all fits of 10,000 targets would be a gigabyte beside the Gram matrix.
+        """
         found = read_step(self.unfinished / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
         if found is not None:
-            self._meter.spared(work * len(self.targets[start : start + BATCH]))
+            if not again:
+                self._meter.spared(work * len(self.targets[start : start + BATCH]))
             return found
+        if again:  # Damaged since: the Gram matrix may have taken rows that this step must not see.
+            self.__dict__.pop("_lasso", None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.
             made = make()

@@ -13,7 +13,9 @@ from datamodels_inf.row_blocks import block_ends
 from pipeline.config_files import load_config
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.stages import STAGES
+from pipeline.stages.fit import lasso_batches
 from pipeline.stages.inputs import datamodel_files
+from pipeline.store.unfinished_steps import save_step
 
 TARGETS = list(range(40))
 ROWS = ("test.rows=progressive", "test.blocks=3", "source.first_rows=600")
@@ -161,3 +163,21 @@ def test_too_many_rows_for_lambda_is_one_sentence(tmp_path):
     assert done.returncode == 2
     assert "`validation_rows` must lie between 1 and 598" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("then", "damaged"), [("fitted-0-000032", "chosen-0-000000"), ("chosen-1-000000", "fitted-0-000032")]
+)
+def test_a_file_that_is_damaged_while_the_fit_goes_on_is_made_again(undisturbed, tmp_path, monkeypatch, then, damaged):
+    """Also where the Gram matrix has taken rows since that the step must not see."""
+
+    def save(path, arrays):
+        save_step(path, arrays)
+        if path.stem == then:
+            other = path.with_stem(damaged)
+            other.write_bytes(other.read_bytes()[:-300])
+
+    monkeypatch.setattr(lasso_batches, "save_step", save)
+    output = ok(tmp_path, *PROGRESSIVE)
+    assert f"{damaged}.npz is damaged" in output
+    assert contents(tmp_path) == contents(undisturbed)
