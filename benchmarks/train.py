@@ -35,7 +35,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from datamodels_inf.training import NETWORKS, train
-from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.draws import WEIGHTS, draw_masks, stream
 from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from datamodels_inf.training.train import train_margins
 from pipeline.commands.train import recipe_of
@@ -137,7 +137,7 @@ def initial(case: Case, models: range) -> list[Tensor]:
     network = NETWORKS[case.recipe.architecture].build(case.images.shape[1:], case.recipe.hidden, N_CLASSES)
     theta = train._Parameters(network.shapes, len(models))
     for slot, model in enumerate(models):
-        theta.draw(slot, train._stream(SEED, model, train._WEIGHTS), case.recipe.last_layer)
+        theta.draw(slot, stream(SEED, model, WEIGHTS), case.recipe.last_layer)
     return [part.clone() if k % 2 == 0 else part.squeeze(2).clone() for k, part in enumerate(theta.weights)]
 
 

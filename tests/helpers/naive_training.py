@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from datamodels_inf.training import train
-from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.draws import ORDER, WEIGHTS, draw_masks, stream
 from datamodels_inf.training.recipe import Recipe
 
 
@@ -52,7 +51,7 @@ def naive_inputs(recipe: Recipe, images: NDArray[np.float32]) -> torch.Tensor:
 def naive_margins(problem: dict[str, Any], recipe: Recipe, model: int, seed: int) -> list[float]:
     """One model with torch.nn, autograd, torch.optim.Adam or AdamW, and a loop over the targets."""
     module = naive_module(recipe, problem["images"].shape[1:], 3)
-    rng = train._stream(seed, model, train._WEIGHTS)
+    rng = stream(seed, model, WEIGHTS)
     last = list(module.parameters())[-2]
     with torch.no_grad():
         for weight, bias in zip(*[iter(module.parameters())] * 2, strict=True):
@@ -68,7 +67,7 @@ def naive_margins(problem: dict[str, Any], recipe: Recipe, model: int, seed: int
         order = np.tile(kept, recipe.steps)
     else:
         shuffles = np.tile(kept, (-(-recipe.steps * size // len(kept)), 1))
-        order = train._stream(seed, model, train._ORDER).permuted(shuffles, axis=1).ravel()
+        order = stream(seed, model, ORDER).permuted(shuffles, axis=1).ravel()
     x, y = naive_inputs(recipe, problem["images"]), torch.tensor(problem["labels"])
     kind = torch.optim.AdamW if recipe.decay == "weights" else torch.optim.Adam
     adam = kind(module.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, betas=(0.9, 0.999))

@@ -14,9 +14,9 @@ from naive_training import naive_margins, small_problem
 from numpy.typing import NDArray
 
 from datamodels_inf.training import train
-from datamodels_inf.training.draws import draw_masks
+from datamodels_inf.training.draws import Law, draw_masks
 from datamodels_inf.training.networks import Mlp
-from datamodels_inf.training.recipe import Recipe
+from datamodels_inf.training.recipe import Decay, LastLayer, Recipe
 from datamodels_inf.training.train import train_margins
 
 NETWORKS = {
@@ -45,9 +45,7 @@ def run(problem: dict[str, Any], recipe: Recipe, first: int = 0) -> NDArray[np.f
 
 @each_network
 @pytest.mark.parametrize(("decay", "last_layer"), list(product(("loss", "weights"), ("he", "zero"))))
-def test_whole_trainings_agree_with_plain_torch(
-    recipe: Recipe, decay: train.Decay, last_layer: train.LastLayer
-) -> None:
+def test_whole_trainings_agree_with_plain_torch(recipe: Recipe, decay: Decay, last_layer: LastLayer) -> None:
     """torch.optim.Adam or AdamW, with a linear schedule; a decay that is not seen would be."""
     recipe = replace(recipe, decay=decay, last_layer=last_layer, weight_decay=2.0 if decay == "weights" else 0.05)
     problem = small_problem()
@@ -122,7 +120,7 @@ def seen_at_a_time(monkeypatch: pytest.MonkeyPatch) -> set[int]:
 @each_network
 @pytest.mark.parametrize(("decay", "last_layer"), [("loss", "he"), ("weights", "zero")])
 def test_tiles_change_nothing_but_rounding(
-    recipe: Recipe, decay: train.Decay, last_layer: train.LastLayer, monkeypatch: pytest.MonkeyPatch
+    recipe: Recipe, decay: Decay, last_layer: LastLayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, recipe = small_problem(), replace(recipe, decay=decay, last_layer=last_layer)
     whole = run(problem, recipe)
@@ -143,7 +141,7 @@ def test_a_large_subset_is_seen_tile_by_tile(monkeypatch: pytest.MonkeyPatch) ->
 @each_network
 @pytest.mark.parametrize("law", ["fixed-size", "bernoulli"])
 def test_a_model_gets_the_same_bits_in_every_range_with_tiles(
-    recipe: Recipe, law: train.Law, monkeypatch: pytest.MonkeyPatch
+    recipe: Recipe, law: Law, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_tiles(monkeypatch, 3)
     problem = small_problem()
