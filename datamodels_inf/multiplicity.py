@@ -1,6 +1,7 @@
 """CORRECTIONS: everything that is to be known of a correction for many tests, in one entry of one table.
 
-A new one is its functions and an entry (docs/adding.md).
+p-values are adjusted by statsmodels where it has the correction. A new one is its functions and an entry
+(docs/adding.md).
 """
 
 from __future__ import annotations
@@ -75,26 +76,14 @@ class Correction:
     needs_prior: bool = False
 
 
-def _bonferroni(p: Floats, setting: Setting) -> Floats:
-    """m·p."""
-    return np.minimum(1.0, (setting.m / p.size) * np.minimum(1.0, p * float(p.size)))
-
-
-def _false_discovery(summed: bool) -> Callable[[Floats, Setting], Floats]:
-    """min over the larger ones of c·m·p_(k)/k: c = 1 for Benjamini and Hochberg, 1 + 1/2 + … + 1/m for Benjamini and
-    Yekutieli (`summed`). In the order of operations of statsmodels' `multipletests`, which is slow to import.
-    """
-
-    def factor(m: int) -> float:
-        return m * harmonic(m) if summed else float(m)
+def _by_statsmodels(name: str, factor: Callable[[int], float]) -> Callable[[Floats, Setting], Floats]:
+    """statsmodels' adjustment, which is proportional to `factor` of the size of the family."""
 
     def adjust(p: Floats, setting: Setting) -> Floats:
-        n, order = p.size, np.argsort(p)
-        places = np.arange(1, n + 1)
-        steps = p[order] / (places / float(n) / (np.sum(1.0 / places) if summed else 1.0))
-        adjusted = np.empty_like(p)
-        adjusted[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
-        return np.asarray(np.minimum(1.0, factor(setting.m) / factor(n) * adjusted))
+        from statsmodels.stats.multitest import multipletests  # Slow to import.
+
+        larger = factor(setting.m) / factor(p.size)
+        return np.asarray(np.minimum(1.0, larger * multipletests(p, method=name)[1]))
 
     return adjust
 
@@ -124,7 +113,7 @@ def _step_up(p: Floats, setting: Setting) -> Floats:
     return adjusted
 
 
-_benjamini_yekutieli = _false_discovery(summed=True)
+_benjamini_yekutieli = _by_statsmodels("fdr_by", lambda m: m * harmonic(m))
 
 
 def _by_critical(setting: Setting, k: Floats) -> Floats:
@@ -159,7 +148,7 @@ CORRECTIONS: dict[str, Correction] = {
             "Benjamini–Hochberg",
             "FDR",
             "for independent or positively dependent tests",
-            _false_discovery(summed=False),
+            _by_statsmodels("fdr_bh", float),
             lambda setting, k: np.asarray(setting.alpha * k / setting.m),
             "up",
             STEP_UP,
@@ -184,7 +173,7 @@ CORRECTIONS: dict[str, Correction] = {
             "Bonferroni",
             "FWER",
             "however the tests depend on each other",
-            _bonferroni,
+            _by_statsmodels("bonferroni", float),
             lambda setting, k: np.full(np.shape(k), setting.alpha / setting.m),
             "up",
             SINGLE_STEP,

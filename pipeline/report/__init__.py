@@ -13,9 +13,9 @@ from pipeline.report.content import Content, DatamodelQuality, Images
 from pipeline.report.groups import Group
 from pipeline.report.html import html_of
 from pipeline.report.limits import PAGE_BYTES
-from pipeline.report.page import Page
+from pipeline.report.page import METHODS_SHARE, Page
 from pipeline.report.rows import COLUMNS, Row
-from pipeline.report.sections import File, shown_sections
+from pipeline.report.sections import SECTIONS_SHARE, File, shown_sections
 from pipeline.report.work import Progress, silent
 from pipeline.store.files import whole_file
 
@@ -48,10 +48,9 @@ def _fitting_page(content: Content, progress: Progress) -> tuple[Sequence[File],
     while True:
         page = Page.of(content, limits, progress)
         shown = shown_sections(page)
-        progress("page", 0.5 if limits is None else 0.0)
         beside = [file for one in shown for file in one.section.files(page)]
         text = html_of(page, shown, beside)
-        progress("page", 0.5 if limits is None else 0.0)
+        progress("page", 1.0 - METHODS_SHARE - SECTIONS_SHARE)
         size = len(text.encode())
         if size <= PAGE_BYTES or (page.limits.panels == 0 and page.limits.rows == 0):
             return beside, text

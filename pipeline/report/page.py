@@ -22,6 +22,7 @@ from pipeline.report.work import Progress, silent
 from pipeline.text.nouns import worded
 from pipeline.text.numbers import number, pvalue
 
+METHODS_SHARE = 0.3  # of the work that a page is, what is looked up for all methods
 MASK_LAWS = {
     "fixed-size": "every model saw equally many training images, drawn uniformly (fixed-size)",
     "bernoulli": "models saw different numbers of training images, as if by independent coins (bernoulli)",
@@ -107,9 +108,12 @@ class Page:
     def of(cls, content: Content, limits: Limits | None = None, progress: Progress = silent) -> Page:
         """The page of `content`, before anything is drawn."""
         limits = limits or Limits.of(content.groups, content.max_panels)
-        methods = tuple(_method(k, group, content, limits) for k, group in enumerate(content.groups))
+        methods = []
+        for k, group in enumerate(content.groups):
+            methods.append(_method(k, group, content, limits))
+            progress("page", METHODS_SHARE / len(content.groups))
         bar_end = common_limit([item.row for method in methods for item in method.drawn])
-        return cls(content, methods, bar_end, Pictures(content.images), limits, progress)
+        return cls(content, tuple(methods), bar_end, Pictures(content.images), limits, progress)
 
     @property
     def groups(self) -> Sequence[Group]:

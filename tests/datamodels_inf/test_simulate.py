@@ -9,7 +9,7 @@ from long_runs import times
 
 from datamodels_inf.simulate import PAIRS, PRINTED, SETTINGS, VARIANTS, Setting, draw, run
 
-REPS = times(200, 1000)
+REPS = times(400, 1000)
 
 
 @pytest.fixture(scope="module")

@@ -136,4 +136,5 @@ CONTENTS = {
     "prior": lambda: with_prior(max_panels=8),
     "named": named_items,
     "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
+    "cut": lambda: make_content(make_rows(2100, 2100), max_panels=3),
 }

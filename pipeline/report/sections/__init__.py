@@ -29,8 +29,9 @@ from pipeline.report.sections import (
 )
 from pipeline.report.sections.base import File, Section, Shown
 
-__all__ = ["SECTIONS", "File", "Section", "Shown", "shown_sections"]
+__all__ = ["SECTIONS", "SECTIONS_SHARE", "File", "Section", "Shown", "shown_sections"]
 
+SECTIONS_SHARE = 0.4
 SECTIONS: dict[str, Section] = {
     section.name: section
     for section in (
@@ -58,10 +59,14 @@ SECTIONS: dict[str, Section] = {
 
 
 def shown_sections(page: Page) -> list[Shown]:
-    """The sections that have something to show, in their order; without its section, none inside it."""
+    """The sections that have something to show, in their order; without its section, none inside it.
+
+    `page.progress` is told of SECTIONS_SHARE of the work that a page is.
+    """
     shown: dict[str, Shown] = {}
     for name, section in SECTIONS.items():
         variables = section.data(page) if not section.inside or section.inside in shown else None
         if variables is not None:
             shown[name] = Shown(section, variables)
+        page.progress("page", SECTIONS_SHARE / len(SECTIONS))
     return list(shown.values())

@@ -53,7 +53,8 @@ def worst_case(found=250):
         for k in range(found):
             row = make_row(k + 1000 * m, method=method, n_rows=4000, n_informative=2000)
             i, j, target = rng.integers(0, COUNT, 3).tolist()
-            rows.append(dataclasses.replace(row, i=i, j=j, target=target if k >= 50 else 50 * m + k))
+            first = {"target": 50 * m + k, "pvalue": 1e-20 * (k + 1)} if k < 50 else {"target": target}
+            rows.append(dataclasses.replace(row, i=i, j=j, **first))
             curves[rows[-1].key] = curve_of(METHODS[method].curve, rng.normal(size=500), rng.normal(size=500))
     for target in range(200):
         strip = [Weighted(k, "cat", 0.1) for k in rng.integers(0, COUNT, 12).tolist()]
@@ -69,6 +70,7 @@ def test_four_methods_with_fifty_colour_panels_each_fit_into_a_page(report, tmp_
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert len(html.encode()) <= PAGE_BYTES
     assert html.count('<article class="card"') == len(list(tmp_path.glob("panels/*"))) == 200
+    assert html.count("<li title=") == 200 * 12
     assert "no room for this image" not in html
     assert (tmp_path / "report.json").stat().st_size < LISTED_CHARACTERS + 200_000
 

@@ -280,3 +280,17 @@ def test_a_filter_that_leaves_no_panel_points_to_the_table(visit, folders):
     assert seen_cards(page) == [] and seen_rows(page) != []
     page.locator("#only-in-table a").click()
     assert page.locator("#table h2").evaluate("head => Math.abs(head.getBoundingClientRect().top)") < 120
+
+
+def test_the_filter_counts_among_the_findings_that_the_page_lists_and_says_so(visit):
+    page = visit("cut")
+    count = page.locator("#controls output")
+    assert count.inner_text() == "2,000 of the first 2,000 of 2,100 findings, 3 with a panel"
+    page.locator("[name=image]").fill("3")
+    page.locator("[name=image]").dispatch_event("change")
+    listed = page.locator("tbody tr[data-s]:not([hidden])").count()
+    assert 0 < listed < 2000
+    assert count.inner_text().startswith(f"{listed:,} of the first 2,000 of 2,100 findings, ")
+    page.locator("[name=image]").fill("11111")
+    page.locator("[name=image]").dispatch_event("change")
+    assert count.inner_text() == "none of the first 2,000 of 2,100 findings, 0 with a panel"

@@ -33,8 +33,7 @@ def test_loads_alone_with_every_image_and_nothing_sticks_out(visit, name, width,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     sizes = page.locator(".sheets image").evaluate_all(
         "sheets => Promise.all(sheets.map(async (sheet) => {"
-        " const image = new Image(); image.src = sheet.href.baseVal; await image.decode();"
-        " return image.naturalWidth }))"
+        " const own = new Image(); own.src = sheet.href.baseVal; await own.decode(); return own.naturalWidth }))"
     )
     assert all(sizes)
     shown = page.locator(".pic").evaluate_all(

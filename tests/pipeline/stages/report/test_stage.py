@@ -143,7 +143,7 @@ def test_where_every_model_tests_the_page_says_on_how_many_each_method_was(progr
     page = Page((home / "index.html").read_text(encoding="utf-8"))
     check_self_contained(page)
     assert "Every model but the first 8,000 tests: 4,000 models in 3 blocks" in page.text
-    assert f"swap is tested on the last block’s {swap['n_rows']} models alone." in page.text
+    assert f"swap is tested on the last block’s {swap['n_rows']:,} models alone." in page.text
 
 
 def test_findings_grow_with_the_blocks_as_the_pvalues_of_each_say(progressive):
