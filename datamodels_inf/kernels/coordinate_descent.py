@@ -13,7 +13,7 @@ from numba import boolean, float32, float64, int64, uint64
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.kernels.bit_squares import BITS, transposed_square
 from datamodels_inf.kernels.compiled import kernel
-from datamodels_inf.kernels.gram_rows import ROWS, Rows, add_four, correlate, fill_gram
+from datamodels_inf.kernels.gram_rows import ROWS, Rows, add_four, chosen, correlate, fill_gram
 from datamodels_inf.kernels.popcount import common_ones
 
 
@@ -41,6 +41,15 @@ def transpose_bits(bits: Any, words: Any, first_word: int) -> None:
                 for c in range(min(8, words.shape[0] - 8 * b)):
                     column = (x >> np.uint64(8 * (7 - c))) & np.uint64(255)
                     words[8 * b + c, word] |= column << shift
+
+
+@kernel()
+def largest(values: Floats) -> float:
+    """max |values|; 0 of none."""
+    most = 0.0
+    for value in values:
+        most = max(most, abs(value))
+    return most
 
 
 @kernel()
@@ -72,11 +81,12 @@ def descend(
     against the first ones that g must be computed anew: what is taken off g on the way is float32, for speed.
     """
     m, first = w.size, 0.0
-    off = np.zeros(m, np.float32)
+    off, now = np.zeros(m, np.float32), np.empty(m)
     waiting, steps, count = np.zeros(4, np.int64), np.zeros(4, np.float32), 0  # Rows to take off g, four at a time.
     for sweep in range(most_sweeps):
-        now = g - off
-        if m == 0 or duality_gap(c, w, now, lam, y2, np.abs(now).max()) <= tolerance:
+        for j in range(m):
+            now[j] = g[j] - off[j]
+        if m == 0 or duality_gap(c, w, now, lam, y2, largest(now)) <= tolerance:
             return sweep
         longest = 0.0
         for j in range(m):
@@ -95,7 +105,8 @@ def descend(
                 if count == 4:
                     add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
                     count = 0
-        steps[count:] = 0.0
+        for i in range(count, 4):
+            steps[i] = 0.0
         add_four(gram[waiting[0]], gram[waiting[1]], gram[waiting[2]], gram[waiting[3]], steps, off)
         count = 0
         first = max(first, longest)
@@ -128,10 +139,10 @@ def descend_and_look(
     (sweeps, g, gap).
     """
     fill_gram(gram, features, order, filled, local)
-    own = c[features]
-    sweeps = descend(local, own, w, g[features], lam, y2, tolerance, most_sweeps)
+    own = chosen(c, features)
+    sweeps = descend(local, own, w, chosen(g, features), lam, y2, tolerance, most_sweeps)
     g = correlate(gram, c, features, w)
-    return sweeps, g, duality_gap(own, w, g[features], lam, y2, np.abs(g).max())
+    return sweeps, g, duality_gap(own, w, chosen(g, features), lam, y2, largest(g))
 
 
 @kernel(float64[::1], boolean[::1], float64)

@@ -147,8 +147,11 @@ def fill_gram(gram: Rows, features: Ints, order: Ints, first: int, out: Any) -> 
 
     `order` sorts the features: a row of the matrix is read from left to right, as fast as memory gives it.
     """
-    rising = features[order]
-    sums, base, scale, per_model = gram.sums[rising], gram.base[rising], gram.scale[rising], 1.0 / gram.n
+    rising = np.empty(features.size, np.int64)
+    for i in range(order.size):
+        rising[i] = features[order[i]]
+    sums, base, scale = chosen(gram.sums, rising), chosen(gram.base, rising), chosen(gram.scale, rising)
+    per_model = 1.0 / gram.n
     read = np.empty(features.size)
     for a in range(first, features.size):
         k = features[a]
@@ -172,9 +175,20 @@ def fill_gram(gram: Rows, features: Ints, order: Ints, first: int, out: Any) -> 
 
 
 @kernel()
+def chosen(values: Floats, places: Ints) -> Floats:
+    """values[places], by a loop: to index with an array takes long to compile."""
+    found = np.empty(places.size)
+    for i in range(places.size):
+        found[i] = values[places[i]]
+    return found
+
+
+@kernel()
 def _places(features: Ints, d: int) -> Ints:
     """Where each of d columns stands in `features`; −1 for the others."""
-    place = np.full(d, -1)
+    place = np.empty(d, np.int64)
+    for j in range(d):
+        place[j] = -1
     for i in range(features.size):
         place[features[i]] = i
     return place

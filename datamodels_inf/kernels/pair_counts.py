@@ -74,7 +74,9 @@ def _count_by_tables(words: Any, features: Ints, which: Ints, first: int, last: 
     lane_bytes, bits = np.empty((8, LANES), np.uint8), np.empty((64 * WORDS, LINE), np.uint8)
     columns = np.empty((COPIED // WORDS, which.size, WORDS), np.uint64)
     sums = np.zeros((n_blocks, which.size, LANES), np.uint16)
-    counts[: features.size] = 0
+    for b in range(features.size):
+        for i in range(which.size):
+            counts[b, i] = 0
     for start in range(first, last, COPIED):
         copy_words(words, which, start, columns)
         for block in range(n_blocks):
@@ -87,16 +89,16 @@ def _count_by_tables(words: Any, features: Ints, which: Ints, first: int, last: 
         if start + COPIED >= last or (start - first) // COPIED % ROUNDS == ROUNDS - 1:
             for block in range(n_blocks):
                 _add_transposed(sums[block], counts[block * LANES : min((block + 1) * LANES, features.size)])
-            sums[:] = 0
 
 
 @kernel()
 def _add_transposed(sums: Any, counts: Any) -> None:
-    """counts[b, i] += sums[i, b], by tiles that stay in the first cache."""
+    """counts[b, i] += sums[i, b], which becomes 0, by tiles that stay in the first cache."""
     for start in range(0, counts.shape[1], TILE):
         for b in range(counts.shape[0]):
             for i in range(start, min(start + TILE, counts.shape[1])):
                 counts[b, i] += sums[i, b]
+                sums[i, b] = 0
 
 
 @kernel()
