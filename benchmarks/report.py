@@ -28,7 +28,8 @@ import numpy as np
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.methods import METHODS
-from pipeline.config import Config, load_config
+from pipeline.config import Config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES, Run
 from pipeline.stages.inputs import Data, Fitted

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.kernels.ahead import Ahead, load
+from pipeline.progress import working
 
 PATIENCE = 2.0
 """Seconds without a word."""
@@ -23,6 +24,7 @@ class Compiling:
     def __init__(self, kernels: Sequence[str], threads: int | None) -> None:
         self._ahead = Ahead(kernels, threads or available_cores())
         self._missing = set(self._ahead.missing)
+        self._said = False
 
     def __enter__(self) -> Compiling:
         return self
@@ -30,16 +32,22 @@ class Compiling:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._ahead.close()
 
-    def ready(self, kernels: Sequence[str], say: Callable[[str], object]) -> None:
+    def ready(self, kernels: Sequence[str], say: Callable[[str], object], quiet: bool = False) -> None:
         """Return when these are compiled. What another process could not do is done here."""
         missing = [door for door in dict.fromkeys(kernels) if door in self._missing]
         self._missing.difference_update(missing)
         if not missing:
             return
-        timer = Timer(PATIENCE, say, [LINE])
+        timer = Timer(PATIENCE, self._say_once, [say])
         timer.start()
         try:
-            self._ahead.wait(missing)
-            load(missing)
+            with working("compiling", quiet):
+                self._ahead.wait(missing)
+                load(missing)
         finally:
             timer.cancel()
+
+    def _say_once(self, say: Callable[[str], object]) -> None:
+        if not self._said:
+            self._said = True
+            say(LINE)

@@ -181,10 +181,10 @@ class Pipeline:
                 dry_run=self.dry_run,
                 command=self.command,
             )
-            compiling.ready(STAGES[name].kernels(self.config), run.say)
             summary: Summary = STAGES[name].run(run)
             return summary.as_json()
 
+        compiling.ready(STAGES[name].kernels(self.config), lambda line: self.say(f"{'':<9} {line}"), self.quiet)
         made = self.store.make(spec, inputs, work)
         shutil.rmtree(unfinished, ignore_errors=True)
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")

@@ -50,12 +50,10 @@ class WholeNumbers:
     @classmethod
     def finest(cls, values: Floats) -> WholeNumbers:
         """In the smallest steps with which sums stay below 2⁶²: by Σ|v|, which is often far less than n·max|v|."""
-        with np.errstate(over="ignore"):
-            total = np.abs(values).sum(axis=0)
-        if not np.isfinite(total).all():
-            return cls.of(values)
-        _, exponent = np.frexp(total)  # total < 2^exponent
-        step = np.ldexp(1.0, np.maximum(exponent.astype(np.int64) - 61, -1074))
+        _, largest = np.frexp(np.abs(values).max(axis=0, initial=0.0))
+        total = np.ldexp(np.abs(values), -largest).sum(axis=0)  # Of numbers up to 1: no sum overflows.
+        _, exponent = np.frexp(total)
+        step = np.ldexp(1.0, np.maximum(largest.astype(np.int64) + exponent - 61, -1074))
         return cls(np.rint(values / step).astype(np.int64), step)
 
 

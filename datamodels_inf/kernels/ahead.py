@@ -60,7 +60,7 @@ def is_kept(door: str) -> bool:
     try:
         key = dispatcher._cache._index_key(dispatcher.door, dispatcher.targetctx.codegen())
         return key in dispatcher._cache._cache_file._load_index()
-    except (AttributeError, OSError):  # It cannot be kept, or not in this numba.
+    except (AttributeError, OSError, EOFError):  # It cannot be kept, not in this numba, or is damaged.
         return False
 
 

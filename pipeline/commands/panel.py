@@ -13,7 +13,7 @@ from pipeline.report.evidence.curves import curves_of
 from pipeline.report.output.panels import draw_panel
 from pipeline.report.rows import Numbered, stem_of
 from pipeline.report.sections.findings import panel_path
-from pipeline.report.work import Work
+from pipeline.report.work import silent
 from pipeline.run import Pipeline, needed_by
 from pipeline.stages import STAGES, Run
 from pipeline.stages.report.content import content_of
@@ -46,6 +46,9 @@ def draw_panels(pipeline: Pipeline, names: Sequence[str], out: Path | None, comm
         add_to_list(pipeline.home, [panel_path(item) for item in items])
 
 
+MOST_DIGITS = 18
+
+
 def _asked(names: Sequence[str], n_findings: Mapping[str, int]) -> dict[str, list[int]]:
     """Method → numbers of its findings, each once, in the order in which they are asked for."""
     methods = {stem_of(method): method for method in n_findings}
@@ -60,7 +63,7 @@ def _asked(names: Sequence[str], n_findings: Mapping[str, int]) -> dict[str, lis
                 f"this report has {', '.join(f'{count:,} by {method}' for method, count in n_findings.items())}."
             )
         method, count = methods[stem], n_findings[methods[stem]]
-        if not 1 <= int(number) <= count:
+        if len(number) > MOST_DIGITS or not 1 <= int(number) <= count:
             raise BadInputError(f"--finding {name}: there {are_counted(count, 'finding')} by {method}.")
         if int(number) not in asked.setdefault(method, []):
             asked[method].append(int(number))
@@ -100,11 +103,9 @@ def _content(
         command=pipeline.command,
     )
     test = read_summary(inputs["test"], TestSummary)
-    count = sum(map(len, asked.values()))
-    with progress_bar(100, "%", "panel", run.quiet) as advance:
-        work = Work(advance, tests=len(asked) * test.n_tests, lines=0, curves=count, panels=0)
-        decided = read_groups(run, test, list(asked), work)
-        items = [item for group in decided.groups for item in group.numbered(asked[group.method])]
-        curves = curves_of([item.row for item in items], held_out_of(run), work)
+    decided = read_groups(run, test, list(asked), silent)
+    items = [item for group in decided.groups for item in group.numbered(asked[group.method])]
+    with progress_bar(len(items), "panel", "panel", run.quiet) as advance:
+        curves = curves_of([item.row for item in items], held_out_of(run), lambda part, done: advance(done))
     told = read_json(found["report"].folder / "report.json")
     return content_of(run, decided, {"curves": curves}), items, float(told["bar_end"])

@@ -11,7 +11,7 @@ import numpy as np
 from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.simulate import EXPERIMENTS, PAIRS, PRINTED, SETTINGS, VARIANTS, Experiment, Rates, run
 from pipeline.commands.simulation_figures import draw_gain, draw_heatmaps
-from pipeline.progress import progress_bar
+from pipeline.progress import progress_bar, working
 from pipeline.store.files import make_folder, whole_file
 from pipeline.text.numbers import counted
 
@@ -29,7 +29,9 @@ def run_simulation(
         for name in wanted:
             found = run(name, reps=reps, seed=seed, threads=threads or available_cores(), progress=advance)
             rates += found
-            written += _draw(name, found, out)
+    with working("simulate: drawing", quiet):
+        for name in wanted:
+            written += _draw(name, [one for one in rates if one.setting.experiment == name], out)
     written += [_write_rates(rates, out / "rates.csv"), _write_summary(rates, seed, out / "summary.md")]
     if not quiet:
         yield from summary_lines(rates)

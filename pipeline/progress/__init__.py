@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pipeline.progress.screen import SCREEN, Work
+from pipeline.progress.words import SHARE
 
-__all__ = ["SCREEN", "progress_bar", "working"]
+__all__ = ["SCREEN", "progress_bar", "share_bar", "working"]
 
 
 @contextmanager
@@ -28,6 +29,13 @@ def progress_bar(total: float, unit: str, what: str, quiet: bool) -> Iterator[Ca
         return
     with _shown(Work(what, unit, total, sys.stderr)) as work:
         yield lambda step: SCREEN.advance(work, step)
+
+
+@contextmanager
+def share_bar(total: float, what: str, quiet: bool) -> Iterator[Callable[[float], object]]:
+    """Work of several passes or kinds: its steps add up to `total`, of which only the share is told."""
+    with progress_bar(100.0 if total > 0 else 0.0, SHARE, what, quiet) as advance:
+        yield lambda step: advance(100.0 * step / total)
 
 
 @contextmanager

@@ -6,6 +6,8 @@ ALREADY_THERE = 0.5
 """Seconds at the start: what is done by then was kept from an earlier run, or cost nothing."""
 LEAST, SHARE = 5.0, 0.5
 """The rate is that of the last seconds: so many, or this share of the time since the first step, if that is more."""
+AT_LEAST = 0.4
+"""Of the rate since the first step."""
 SURE_AFTER = 1.0
 """Seconds that a rate must be measured over."""
 MOST_MARKS = 256
@@ -20,7 +22,8 @@ class Pace:
         (done now − done then) / (now − then),
 
     from a moment `then` after the first step that lies LEAST seconds or SHARE of the time back. While nothing is done
-    it falls, and what is left grows.
+    it falls, and what is left grows; but the rate is never taken for less than a part of that since the first step, or
+    a pause would look like the end of all work.
 
     >>> pace = Pace(0.0)
     >>> for second in range(60, 70):  # A minute of compiling, then one step a second.
@@ -48,5 +51,8 @@ class Pace:
         first = self._marks[0][0]
         back = now - max(LEAST, SHARE * (now - first))
         then, before = next((mark for mark in reversed(self._marks) if mark[0] <= back), self._marks[0])
-        done = self._marks[-1][1] - before
-        return done / (now - then) if now - then >= SURE_AFTER and done > 0 else None
+        latest = self._marks[-1][1]
+        in_all = latest - self._marks[0][1]
+        if now - first < SURE_AFTER or in_all <= 0:
+            return None
+        return max((latest - before) / (now - then) if now > then else 0.0, AT_LEAST * in_all / (now - first))

@@ -140,7 +140,7 @@ def bar(state: State, width: int, plain: bool) -> str:
             state.done,
             state.total,
             state.elapsed,
-            ncols=width - 1,
+            ncols=max(1, width - 1),
             ascii=plain,
             prefix=state.what,
             bar_format="{l_bar}{bar}| " + right,

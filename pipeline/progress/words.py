@@ -31,7 +31,7 @@ class State:
 
     def amount(self, value: float) -> str:
         """So many units, without their name but for bytes."""
-        return human_bytes(int(value)) if self.unit == "B" else f"{value:,.0f}"
+        return human_bytes(int(value)) if self.unit == "B" else f"{int(value + 1e-6):,}"  # What is done is done.
 
 
 def clock(seconds: float) -> str:
@@ -78,14 +78,14 @@ def right_side(state: State) -> str:
     """What stands right of a bar.
 
     >>> right_side(State("fit", "target", 2, 3, 8.0, 0.25)), right_side(State("fit", "target", 0, 3, 8.0, None))
-    ('2/3 [00:08<00:04, 4.0 s/target]', '0/3 [00:08]')
+    ('2/3 targets [00:08<00:04, 4.0 s/target]', '0/3 targets [00:08]')
     """
     if state.unit == SHARE:  # Left of the bar it stands already.
         left = "" if state.left is None else f"<{clock(state.left)}"
         return f"[{clock(state.elapsed)}{left}]"
     left = "" if state.left is None else f"<{clock(state.left)}, {pace(state)}"
-    total = "" if state.total is None else f"/{state.amount(state.total)}"
-    return f"{state.amount(state.done)}{total} [{clock(state.elapsed)}{left}]"
+    of = "" if state.unit == "B" else f" {state.unit}s"
+    return f"{state.amount(state.done)}/{state.amount(state.total or 0)}{of} [{clock(state.elapsed)}{left}]"
 
 
 def line(state: State) -> str:

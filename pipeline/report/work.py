@@ -8,9 +8,9 @@ from typing import TypeAlias
 Progress: TypeAlias = Callable[[str, float], object]
 """(a part of WORK, how many of its units are done)."""
 
-WORK = {"tests": 3.0, "lines": 5.0, "curves": 0.02, "panels": 0.06, "page": 1.5}
-"""Part → what a unit of it costs, in seconds or so: a million tests, a million lines of a table, a curve, a panel, the
-page."""
+WORK = {"tests": 3.0, "lines": 5.0, "curves": 0.02, "influences": 0.3, "panels": 0.06, "page": 1.5}
+"""Part → what a unit of it costs, in seconds or so: a million tests, a million lines of a table, a curve, the
+influences of single images on a target, a panel, the page."""
 
 
 def silent(part: str, done: float) -> None:
@@ -28,9 +28,16 @@ class Work:
         self._left = 100.0
         self.plan(**counts)
 
-    def plan(self, *, lines: int, panels: int, tests: int = 0, curves: int = 0) -> None:
+    def plan(self, *, lines: int, panels: int, tests: int = 0, curves: int = 0, influences: int = 0) -> None:
         """What is still to be done: tests to correct, lines of tables, curves and panels to draw, and the page."""
-        units = {"tests": tests / 1e6, "lines": lines / 1e6, "curves": curves, "panels": panels, "page": 1}
+        units = {
+            "tests": tests / 1e6,
+            "lines": lines / 1e6,
+            "curves": curves,
+            "influences": influences,
+            "panels": panels,
+            "page": 1,
+        }
         self._share = self._left / sum(WORK[part] * count for part, count in units.items())
 
     def __call__(self, part: str, done: float) -> None:

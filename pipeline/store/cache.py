@@ -217,9 +217,7 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
             for start, length, digest in ranges:
                 file.seek(start)
                 if hashlib.sha256(file.read(length)).hexdigest() != digest:
-                    return (
-                        f"{path.resolve()} is damaged: the checksum of bytes {start}..{start + length - 1} has changed"
-                    )
+                    return f"{path.resolve()} is damaged: the checksum of bytes {start:,} to {start + length - 1:,} has changed"
     return ""
 
 

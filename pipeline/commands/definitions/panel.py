@@ -32,6 +32,6 @@ def panel(
     from pipeline.commands.panel import draw_panels
 
     pipeline = pipeline_of(config_name, overrides, store, **options)
-    command = making_command("run", config_name, overrides, store)
+    command = making_command("run", config_name, overrides, store, pipeline.reports)
     for path in draw_panels(pipeline, names, out, command):
         echo(str(path))

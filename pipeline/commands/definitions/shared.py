@@ -77,7 +77,10 @@ def tested_of(config_name: str, overrides: tuple[str, ...], store: Path) -> Test
     return Tested.of(pipeline, making_command(last, config_name, overrides, store))
 
 
-def making_command(stage: str, config_name: str, overrides: tuple[str, ...], store: Path) -> str:
+def making_command(
+    stage: str, config_name: str, overrides: tuple[str, ...], store: Path, reports: Path = Path("reports")
+) -> str:
     """What a user types to make what a command reads."""
     there = [] if store == Path("data") else ["--store", str(store)]
+    there += [] if reports == Path("reports") else ["--reports", str(reports)]
     return shlex.join(["datamodels-inf", stage, *config_words(config_name, overrides), *there])

@@ -35,11 +35,15 @@ def evidence_of(
     evidence: dict[str, Any] = {"curves": curves_of(drawn, held_out, progress), "galleries": galleries}
     if found is None:
         return evidence
-    influences = _influences(found, targets, expectation)
+    influences = _influences(found, targets, expectation, progress)
     return evidence | {"galleries": with_influences(galleries, found), "influences": influences}
 
 
-def _influences(found: FoundAtlas, with_panels: Sequence[int], expectation: str) -> Influences:
+def _influences(found: FoundAtlas, with_panels: Sequence[int], expectation: str, progress: Progress) -> Influences:
     """Of single images: on the targets shown, and overall."""
-    made = overall(found, tuple(influences_on(found, target) for target in shown_targets(found, with_panels)))
+    shown = []
+    for target in shown_targets(found, with_panels):
+        shown.append(influences_on(found, target))
+        progress("influences", 1)
+    made = overall(found, tuple(shown))
     return replace(made, expectation=expectation)

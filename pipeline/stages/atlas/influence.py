@@ -16,7 +16,7 @@ from datamodels_inf.prediction import Prediction
 from datamodels_inf.shape import Shape
 from pipeline.config import Config, Test
 from pipeline.influence_summaries import InfluenceSummary
-from pipeline.progress import progress_bar
+from pipeline.progress import share_bar
 from pipeline.stages.atlas.found import Found, evidence_in, scaled_pvalues
 from pipeline.stages.atlas.tile_files import Advance
 from pipeline.stages.atlas.tiles import Atlas
@@ -63,7 +63,7 @@ def run(run: Run) -> InfluenceSummary:
     test, family = run.config.test, run.config.atlas.family
     needs_prior = CORRECTIONS[test.correction].needs_prior
     passes = 3 if needs_prior else 2
-    with progress_bar(passes * len(atlas.targets), "target", "atlas: findings", run.quiet) as advance:
+    with share_bar(passes * len(atlas.targets), "influence", run.quiet) as advance:
         weighted = _weighted(run, atlas, advance) if needs_prior else UNWEIGHTED
         found = (found_over_all if family == "all" else found_of_targets)(atlas, test, weighted, advance)
         counts = Counts.of(found, run.fitted, advance)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.config import Config
 from pipeline.fresh_summaries import FreshAgreementSummary, HeldFamily
-from pipeline.progress import progress_bar
+from pipeline.progress import share_bar
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fresh.cells import cell_effects, choose_cells
@@ -52,7 +52,7 @@ def _methods(run: Run, fresh: FreshModels) -> dict[str, HeldFamily]:
     places = np.unique(np.concatenate([one.place for one in chosen.values()]))
     pairs = design.take(places)
     splits = fresh.splits(SPLITS, run.config.verify.seed)
-    with progress_bar(PASSES * len(pairs), "pair", "agreement", run.quiet) as advance:
+    with share_bar(PASSES * len(pairs), "agreement", run.quiet) as advance:
 
         def estimate(models: FreshModels) -> Estimates:
             return pair_effects(models, run.fitted, pairs, run.n_threads, advance)
@@ -78,7 +78,7 @@ def _atlas(run: Run, fresh: FreshModels) -> HeldFamily | None:
     if not len(targets):
         return None
     splits = fresh.splits(SPLITS, run.config.verify.seed)
-    with progress_bar((PASSES + 1) * len(targets), "target", "agreement: atlas", run.quiet) as advance:
+    with share_bar((PASSES + 1) * len(targets), "agreement: atlas", run.quiet) as advance:
         cells = choose_cells(found, run.config.verify.seed, advance)
 
         def estimate(models: FreshModels) -> Estimates:

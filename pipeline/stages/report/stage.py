@@ -21,6 +21,7 @@ def left_out(config: Config) -> dict[str, str]:
 def run(run: Run) -> ReportSummary:
     """Write the page and its files."""
     from pipeline.report import write_report
+    from pipeline.report.evidence.influences import MOST_TARGETS
     from pipeline.report.limits import panels_of_each
     from pipeline.report.work import Work
     from pipeline.stages.report.content import content_of
@@ -36,7 +37,9 @@ def run(run: Run) -> ReportSummary:
         drawn = [item.row for group in decided.groups for item in group.drawn(most)]
         found = {group.method: group.n_found for group in decided.groups}
         pictures = sum(min(most, count) for count in found.values())
-        work.plan(lines=n_tests + sum(found.values()), curves=len(drawn), panels=pictures)
+        influences = MOST_TARGETS if "influence" in run.inputs else 0
+        lines = n_tests + sum(found.values())
+        work.plan(lines=lines, curves=len(drawn), influences=influences, panels=pictures)
         write_report(run.out, content_of(run, decided, evidence(run, drawn, work)), work)
     unseen = {group.method: group.n_unseen for group in decided.groups if group.n_unseen}
     return ReportSummary(n_tests=n_tests, n_findings=found, n_unseen=unseen)

@@ -82,3 +82,13 @@ def test_products_tell_how_many_rows_are_done():
     products(masks, np.ones((20, 2)), threads=2, progress=told.append)
     assert sum(told) == 1300
     assert len(told) > 2
+
+
+def test_a_target_beside_one_whose_sum_overflows_is_what_it_is_alone():
+    masks = PackedMasks.from_bool(np.ones((2, 40), bool))
+    weights = np.stack([np.full(40, 1e307), np.full(40, 1e-310)], axis=1)
+    with np.errstate(over="ignore"):
+        both = products(masks, weights)
+    assert both[0, 0] == np.inf
+    np.testing.assert_array_equal(both[:, 1:], products(masks, weights[:, 1:]))
+    assert both[0, 1] == pytest.approx(4e-309, rel=1e-12)

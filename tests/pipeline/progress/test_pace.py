@@ -33,8 +33,8 @@ def test_the_rate_is_that_of_the_second_half():
     """What was fast at first and is slow now is told as slow."""
     pace = Pace(0.0)
     for second in range(1, 21):
-        pace.note(float(second), 10.0 * min(second, 8) + max(0, second - 8))
-    assert pace.rate(20.0) == pytest.approx(1.0)
+        pace.note(float(second), 10.0 * min(second, 8) + 4.0 * max(0, second - 8))
+    assert pace.rate(20.0) == pytest.approx(4.0)
 
 
 def test_a_rate_falls_while_nothing_is_done():
@@ -52,3 +52,11 @@ def test_marks_are_bounded_and_the_rate_stays():
         pace.note(1.0 + 0.01 * k, float(k))
     assert len(pace._marks) <= MOST_MARKS + 1
     assert pace.rate(1.0 + 0.01 * 99_999) == pytest.approx(100.0, rel=1e-3)
+
+
+def test_a_pause_does_not_look_like_the_end_of_all_work():
+    """21 of 100 in six seconds, then ten seconds of nothing: what is left is not told in hours."""
+    pace = Pace(0.0)
+    for k in range(60):
+        pace.note(1.0 + 0.1 * k, 0.35 * k)
+    assert (100 - 20.65) / pace.rate(16.9) < 180

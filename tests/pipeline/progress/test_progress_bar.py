@@ -4,7 +4,7 @@ import time
 
 from terminals import terminal
 
-from pipeline.progress import SCREEN, progress_bar
+from pipeline.progress import SCREEN, progress_bar, share_bar
 
 
 def test_steps_may_be_parts_of_a_unit():
@@ -15,7 +15,7 @@ def test_steps_may_be_parts_of_a_unit():
         advance(0.5)
         last = written().split("\r")[-1]
         assert last.startswith("fit:  67%|")
-        assert "| 2/3 [" in last
+        assert "| 2/3 targets [" in last
 
 
 def test_bytes_are_told_in_thousands_and_the_bar_leaves_no_trace():
@@ -64,4 +64,13 @@ def test_the_first_step_with_its_compiling_makes_no_nonsense_of_the_rest(monkeyp
             text = written()
             if seconds < 47:
                 assert "<" not in text
-        assert "| 10/12 [00:50<00:01, 2.0 target/s]" in text
+        assert "| 10/12 targets [00:50<00:01, 2.0 target/s]" in text
+
+
+def test_of_several_passes_only_the_share_is_told():
+    with terminal() as written, share_bar(400, "influence", quiet=False) as advance:
+        time.sleep(0.15)
+        advance(100)
+        last = written().split("\r")[-1]
+        assert last.startswith("influence:  25%|")
+        assert "100" not in last

@@ -89,7 +89,7 @@ def test_a_bar_is_drawn_again_while_nothing_advances():
         time.sleep(0.3)
         drawings = written().split("\r")
         assert len(drawings) > 3
-        assert all("0/4 [00:00]" in text for text in drawings[1:])
+        assert all("0/4 rows [00:00]" in text for text in drawings[1:])
 
 
 @pytest.mark.usefixtures("fast")

@@ -12,7 +12,7 @@ def test_bytes_are_told_with_their_unit():
 
 
 def test_thousands_are_apart():
-    assert right_side(State("train", "model", 12_000, 310_000, 60.0, 200.0)).startswith("12,000/310,000 [")
+    assert right_side(State("train", "model", 12_000, 310_000, 60.0, 200.0)).startswith("12,000/310,000 models [")
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,8 @@ def test_work_of_several_kinds_is_told_as_a_share():
     state = State("report", "%", 40.4, 100, 8.0, 2.0)
     assert right_side(state) == "[00:08<00:30]"
     assert line(state) == "report: 40 % after 8 s, about 30 s left"
+
+
+def test_what_is_not_done_is_not_told_as_done():
+    assert right_side(State("fit", "fit", 11.97, 12, 8.0, None)) == "11/12 fits [00:08]"
+    assert right_side(State("fit", "fit", 12 - 1e-9, 12, 8.0, None)) == "12/12 fits [00:08]"

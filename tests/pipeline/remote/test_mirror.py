@@ -35,7 +35,7 @@ def test_a_damaged_mirror_is_noticed_and_only_that_part_is_fetched_again(bucket,
     before = len(bucket.data_requests("masks"))
     output = ok(tmp_path, "download", *bucket.arguments())
     assert "is damaged: the checksum of bytes" in output
-    assert "rows 3600..3999: fetched again" in output
+    assert "rows 3,600 to 3,999: fetched again" in output
     again = bucket.data_requests("masks")[before:]
     assert [((r.start - 128) // 500, (r.stop - 128) // 500) for r in again] == [(3600, 4000)]
     assert states(ok(tmp_path, "download", *bucket.arguments()))["download"] == "cached"

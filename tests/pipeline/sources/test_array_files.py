@@ -45,7 +45,7 @@ def test_rows_that_are_not_completed_are_left_out(tmp_path):
 def test_a_bad_vector_of_completed_rows(tmp_path, completed):
     make(tmp_path / "0", "uniform")
     np.save(tmp_path / "0" / "_completed.npy", completed)
-    with pytest.raises(BadInputError, match=f"_completed.npy must hold {ROWS} booleans, one per mask"):
+    with pytest.raises(BadInputError, match=f"_completed.npy must hold {ROWS:,} booleans, one per mask"):
         run(tmp_path / "0", *pairs_of(tmp_path / "0", "across"))
 
 

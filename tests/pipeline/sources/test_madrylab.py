@@ -12,7 +12,7 @@ from released_bucket import KEYS
 from datamodels_inf.row_blocks import block_ends, first_rows
 from pipeline.config_files import load_config
 from pipeline.sources.madrylab import SOURCE
-from pipeline.store.files import human_bytes
+from pipeline.text.numbers import human_bytes
 
 
 def test_the_whole_flow_with_the_released_weights(bucket, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from clustered_images import settings
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.run import Pipeline, needed_by
 from pipeline.stages import STAGES, Run
 

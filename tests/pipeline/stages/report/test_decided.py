@@ -10,7 +10,7 @@ from pyarrow import parquet
 from real_command import SMALL
 from scipy.stats import t
 
-from pipeline.config import load_config
+from pipeline.config_files import load_config
 from pipeline.report.rows import rows_of
 from pipeline.stages import Run
 from pipeline.stages.report.decided import read_decided

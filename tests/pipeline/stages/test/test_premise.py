@@ -86,7 +86,7 @@ def test_what_the_user_answers_for_is_a_warning_on_the_page_and_in_the_commands(
     assert lines[0].startswith("Warning: p-values may not be valid")
     page, lines = page_of(tmp_path / "s", *pairs_of(tmp_path / "s", "both"), "test.method=contrast")
     assert "only pairs within a class are tested" in page
-    assert "1800 more cannot be: the masks are stratified by class" in page
+    assert "1,800 more cannot be: the masks are stratified by class" in page
     assert "may not be valid" not in page
     assert lines[0].startswith("Of 1,800 pairs")
     make(tmp_path / "d", "drifting size", 0)
