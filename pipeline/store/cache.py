@@ -217,7 +217,8 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
             for start, length, digest in ranges:
                 file.seek(start)
                 if hashlib.sha256(file.read(length)).hexdigest() != digest:
-                    return f"{path.resolve()} is damaged: the checksum of bytes {start:,} to {start + length - 1:,} has changed"
+                    where = f"bytes {start:,} to {start + length - 1:,}"
+                    return f"{path.resolve()} is damaged: the checksum of {where} has changed"
     return ""
 
 
