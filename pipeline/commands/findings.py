@@ -29,7 +29,7 @@ CSV_COLUMNS = (
     "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "n_rows",
     "weight", "note", "words",
 )  # fmt: skip
-NUMBER_HEADS = ("p", "adjusted p", "effect", "95% interval", "as a finding")
+NUMBER_HEADS = ("p", "adjusted p", "effect", "95 % interval", "as a finding")
 
 
 @dataclass(frozen=True)

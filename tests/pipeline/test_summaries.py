@@ -124,7 +124,7 @@ WORDS = {
     "robustness": "1 pair made again by contrast, 99 tests",
     "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
     "fresh": "10,000 fresh models, 120 targets",
-    "agreement": "paired 88.9% same sign, atlas no finding",
+    "agreement": "paired 88.9 % same sign, atlas no finding",
     "referee": "a 2 confirmed and 1 reversed of 3",
     "referee-page": "Of a, 2 of 3 claims (67 %) are confirmed and 1 reversed.",
     "report": "0 findings by swap, 39 findings by paired",
@@ -217,5 +217,7 @@ def test_what_several_methods_cannot_see_is_said_once():
         "39 findings by swap, 40 findings by swap-exact, 1 finding by paired, 64 findings by contrast; "
         "swap, swap-exact and paired cannot see 177 of 2,000 pairs"
     )
-    told = ReportSummary(n_tests=4, n_findings={"swap": 0, "contrast": 1}, n_unseen={"swap": 2, "contrast": 1}).describe()
+    told = ReportSummary(
+        n_tests=4, n_findings={"swap": 0, "contrast": 1}, n_unseen={"swap": 2, "contrast": 1}
+    ).describe()
     assert told.endswith("; swap cannot see 2 of 2 pairs; contrast cannot see 1 of 2 pairs")

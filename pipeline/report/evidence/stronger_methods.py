@@ -45,7 +45,9 @@ def stronger_of(group: Group, content: Content) -> Stronger | None:
     """
     name = next(name for name, method in METHODS.items() if method.sees_equal_weights)
     on_page = name in {other.method for other in content.groups}
-    valid = group.method in METHODS and group.method != name and not (METHODS[name].needs_tau_zero and content.tau > 0.0)
+    valid = (
+        group.method in METHODS and group.method != name and not (METHODS[name].needs_tau_zero and content.tau > 0.0)
+    )
     blind = group.n_equal_weights
     sees_blind = name if valid and blind else ""
     found = [(other.n_found, other.method) for other in content.groups if other.n_found and other is not group]
