@@ -63,7 +63,7 @@ class Contrast:
         low, high = self.interval if self.estimate >= 0 else (-self.interval[1], -self.interval[0])
         return (
             f"training on {i} instead of {j} {verb} {unit} by {abs(self.estimate):.3g}, "
-            f"{self.confidence:.0%} interval {low:.3g} to {high:.3g}"
+            f"{100.0 * self.confidence:.4g} % interval {low:.3g} to {high:.3g}"
         )
 
 

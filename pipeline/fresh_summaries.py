@@ -60,5 +60,5 @@ class FreshAgreementSummary(Summary):
     def describe(self) -> str:
         """Of each family, the share of findings whose sign the fresh models share."""
         known = {name: family.findings for name, family in self.families.items()}
-        words = ["no finding" if one is None else f"{one.same_sign:.1%} same sign" for one in known.values()]
+        words = ["no finding" if one is None else f"{100.0 * one.same_sign:.1f} % same sign" for one in known.values()]
         return ", ".join(f"{name} {text}" for name, text in zip(known, words, strict=True))

@@ -99,12 +99,18 @@ config_options = (
         help="Change one setting; no value unsets it. Repeatable.",
     ),
 )
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Default: the cores that this process may use. Changes no result.",
+)
 _folder = partial(click.option, type=click.Path(path_type=Path), show_default=True)
 _store = _folder("--store", default=Path("data"), help="Cache.")
 _reports = _folder("--reports", default=Path("reports"), help="Each report is published in a folder of its name.")
 _force = click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached.")
 _work = (
-    click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result."),
+    threads_option,
     click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
     click.option(
         "--dry-run",

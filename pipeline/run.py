@@ -120,11 +120,12 @@ class Pipeline:
         return [kernel for name in names for kernel in STAGES[name].kernels(self.config)]
 
     def _advice(self, results: Mapping[str, Result]) -> list[str]:
-        """Where a method found nothing that another one would see: one line."""
+        """Where another method sees what one cannot: one line, on a method that found nothing if there is one."""
         test = self.config.test
         found = read_summary(results["report"], ReportSummary).n_findings if "report" in results else {}
-        for method in (name for name, count in found.items() if count == 0):
-            n = unseen_in(results["test"], method, test, prior_in_use(test, results.get("prior"), method))
+        for method in sorted(found, key=lambda name: found[name] > 0):
+            prior = prior_in_use(test, results.get("prior"), method)
+            n = 0 if found[method] else unseen_in(results["test"], method, test, prior)
             if line := advice(n, test, self.command, n_equal_weights(results["test"], method)):
                 return [line]
         return []

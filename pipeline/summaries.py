@@ -6,7 +6,7 @@ What a stage does not say is left out of the manifest, and is the default when i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -299,11 +299,16 @@ class ReportSummary(Summary):
     n_unseen: Mapping[str, int] = {}
 
     def describe(self) -> str:
-        """How many findings each method has, and how many of its pairs it cannot see."""
-        return ", ".join(self._of_method(method) for method in self.n_findings)
+        """ "39 findings by swap, 64 findings by contrast; swap cannot see 177 of 2,000 pairs"."""
+        found = ", ".join(f"{counted(count, 'finding')} by {method}" for method, count in self.n_findings.items())
+        return "; ".join([found, *self._unseen()])
 
-    def _of_method(self, method: str) -> str:
-        text = f"{counted(self.n_findings[method], 'finding')} by {method}"
-        unseen = self.n_unseen.get(method, 0)
-        of = self.n_tests // len(self.n_findings)
-        return f"{text} (which cannot see {unseen:,} of {counted(of, 'pair')})" if unseen else text
+    def _unseen(self) -> Iterator[str]:
+        """How many of its pairs a method cannot see, said once for methods that cannot see as many."""
+        blind: dict[int, list[str]] = {}
+        for method, count in self.n_unseen.items():
+            blind.setdefault(count, []).append(method)
+        of = counted(self.n_tests // max(1, len(self.n_findings)), "pair")
+        for count, methods in blind.items():
+            names = " and ".join(filter(None, [", ".join(methods[:-1]), methods[-1]]))
+            yield f"{names} cannot see {count:,} of {of}"

@@ -1,4 +1,4 @@
-"""Where a test finds nothing, but the estimated effects say that there is something: which method would see it.
+"""Which method sees what another cannot: pairs of equal weights, and effects that stand out where nothing was found.
 
 `swap` and `paired` look at pairs through θ̂, and see nothing of a pair with equal weights; every row has an effect with
 a standard error all the same. Student's p-values of these effects, corrected as the tests are, say how many would be
@@ -24,6 +24,7 @@ from pipeline.summaries import TestSummary, read_summary
 from pipeline.text.numbers import counted
 
 SEES_EFFECTS = "contrast"
+REPLACED = "test.method=", "test.alpha=", "report.name="
 
 
 def sees_effects(test: Test) -> str | None:
@@ -61,28 +62,36 @@ def n_equal_weights(result: Result, method: str) -> int:
 def advice(n_unseen: int, test: Test, command: str = "", n_equal: int = 0) -> str:
     """A sentence with what to type, or nothing where no other method would see more.
 
-    n_equal: pairs of equal weights, which the methods that were run cannot see. command: what made the run; without it,
-    the setting is named.
+    n_unseen: effects that stand out though the method found nothing; 0 where it found something. n_equal: its pairs of
+    equal weights, which it cannot see. command: what made the run; without it, the settings are named.
     """
+    pairs = f"the {counted(n_equal, 'pair')} that {'has' if n_equal == 1 else 'have'} equal weights"
+    if SEES_EFFECTS in test.method:
+        return f"The method {SEES_EFFECTS}, which was run too, sees also {pairs}" if n_equal else ""
     method = sees_effects(test)
     if method is None or not (n_unseen or n_equal):
         return ""
-    typed = with_method(command, method) or f"--set test.method={method}"
-    caution = f"(a second look: with test.alpha={test.alpha / 2:g} both together keep the promise)"
+    caution = f"(a second look: with test.alpha={test.alpha / 2:g} each, both together keep the promise)"
+    typed = second_look(command, method, test.alpha) or shlex.join(_settings(method, test.alpha))
     if not n_unseen:
-        pairs = "1 pair that has" if n_equal == 1 else f"{counted(n_equal, 'pair')} that have"
-        return f"The method {method} sees also the {pairs} equal weights {caution}: {typed}"
+        return f"The method {method} sees also {pairs} {caution}: {typed}"
     differ = "effect of 1 pair differs" if n_unseen == 1 else f"effects of {counted(n_unseen, 'pair')} differ"
     return f"Yet the estimated {differ} from 0 at the same error rate; the method {method} sees such {caution}: {typed}"
 
 
-def with_method(command: str, method: str) -> str:
-    """A command with another method in place of those that it asks for; empty where there is none.
+def second_look(command: str, method: str, alpha: float) -> str:
+    """A command with another method at half of the level `alpha`; empty where there is none.
 
-    >>> with_method("datamodels-inf run --set test.method=swap --set test.alpha=0.1", "contrast")
-    'datamodels-inf run --set test.alpha=0.1 --set test.method=contrast'
+    A name that it gives to its report is left out, so that the second look does not take the place of the first.
+
+    >>> second_look("datamodels-inf run --set test.method=swap --set report.name=mine --quiet", "contrast", 0.2)
+    'datamodels-inf run --quiet --set test.method=contrast --set test.alpha=0.1'
     """
     words = shlex.split(command)
-    asked = [k for k, word in enumerate(words) if word.startswith("test.method=") and words[k - 1] == "--set"]
+    asked = [k for k, word in enumerate(words) if word.startswith(REPLACED) and words[k - 1] == "--set"]
     kept = [word for k, word in enumerate(words) if k not in asked and k + 1 not in asked]
-    return shlex.join([*kept, "--set", f"test.method={method}"]) if kept else ""
+    return shlex.join([*kept, *_settings(method, alpha)]) if kept else ""
+
+
+def _settings(method: str, alpha: float) -> list[str]:
+    return ["--set", f"test.method={method}", "--set", f"test.alpha={alpha / 2:g}"]

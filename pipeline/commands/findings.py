@@ -29,7 +29,7 @@ CSV_COLUMNS = (
     "method", "number", "i", "j", "target", "class_i", "class_j", "class_target", *NUMBERS, "n_informative", "n_rows",
     "weight", "note", "words",
 )  # fmt: skip
-NUMBER_HEADS = ("p", "adjusted p", "effect", "95% interval", "as a finding")
+NUMBER_HEADS = ("p", "adjusted p", "effect", "95 % interval", "as a finding")
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,10 @@ def finding_lines(tested: Tested, asked: Asked, *, as_csv: bool, command: str = 
         count, on = tested.families[name].n_found, tested.summary.tested_on(name)
         yield f"{name}: {count:,} of {counted(tested.summary.n_made, 'pair')} {tested.promise(count)}; tested on {on}"
         yield from _unable(tested.summary, name)
+        unseen, equal = 0 if count else tested.n_unseen(name), tested.n_equal_weights(name)
+        yield from filter(None, [advice(unseen, tested.config.test, command, equal)])
         if count:
             yield tested.intervals(name)
-        else:
-            unseen, equal = tested.n_unseen(name), tested.n_equal_weights(name)
-            yield from filter(None, [advice(unseen, tested.config.test, command, equal)])
         shown = min(len(numbers), asked.limit or len(numbers))
         yield from _which(len(numbers), shown, asked.wanted_class, sorted(targets), tested.data.noun)
         if shown:
@@ -96,7 +95,7 @@ def _unable(summary: TestSummary, method: str) -> Iterator[str]:
     """How many of a method's pairs it cannot see, and why."""
     for note, count in summary.notes.get(method, {}).items():
         if note in UNSEEN:
-            yield f"{count:,} of them could not have been found ({note})"
+            yield f"{count:,} of the {counted(summary.n_made, 'pair')} could not have been found ({note})"
 
 
 def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int], noun: str) -> Iterator[str]:

@@ -24,8 +24,8 @@ HEADER = (
     "unproven",
     "reversed",
     "not testable",
-    "LDS (95% interval)",
-    "R² (95% interval)",
+    "LDS (95 % interval)",
+    "R² (95 % interval)",
 )
 
 

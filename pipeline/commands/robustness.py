@@ -13,7 +13,7 @@ from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
 from pipeline.text.numbers import counted, terminal_pvalue
 
 DIGITS = 2  # of p-values
-FORMS = {"same_sign": ".0%", "effects": ".2f", "pvalues": ".2f"}
+FORMS = {"same_sign": "{:.0%}", "effects": "{:.2f}", "pvalues": "{:.2f}"}
 FOLLOW_UP = (
     "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
     "for a clean confirmation, split them (--split, robustness.split)."
@@ -67,7 +67,7 @@ def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: Robustness
             [terminal_pvalue(float(np.median(p)), DIGITS) if p else "" for p in of_role],
         )
     yield ""
-    yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'−log p':>7}"
+    yield f"  {'agreement with the original':<50} {'tests':>6} {'same sign':>10} {'effects':>8} {'-log p':>7}"
     for compared in COMPARED:
         a = case.agreement[compared.name]
         sign, effects, pvalues = (_number(getattr(a, key), form) for key, form in FORMS.items())
@@ -87,4 +87,4 @@ def _pair(i: object, j: object) -> str:
 
 
 def _number(value: float | None, form: str) -> str:
-    return "—" if value is None else format(value, form)
+    return "—" if value is None else form.format(value).replace("%", " %")

@@ -132,9 +132,9 @@ class Tested:
     def intervals(self, method: str) -> str:
         """What the two intervals of a finding promise, in one line."""
         least, most = self.families[method].level_range
-        text = level_range_text(least, most).replace(" %", "%")
+        text = level_range_text(least, most)
         whom = f"As a finding ({text})" if most > MARGINAL else "It holds for findings too"
-        return f"95% interval: for a pair named in advance. {whom}: {coverage(self.config.test, 'effect')}"
+        return f"95 % interval: for a pair named in advance. {whom}: {coverage(self.config.test, 'effect')}"
 
     def places(self, method: str) -> Ints:
         """Where the findings of a method stand among its tests, by their number."""

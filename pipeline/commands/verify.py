@@ -18,7 +18,7 @@ from pipeline.verified import COLUMNS, Tally, Verified, csv_values, read_verifie
 CHOICES = ("top", "findings", "pair")
 QUESTION = (*CHOICES, "target", "models", "method", "fresh", "seed")
 HEADER = (
-    "no.", "i (class)", "j (class)", "target (class)", "Δ̂", "95% interval", "as a finding", "fresh Δ", "95% interval",
+    "no.", "i (class)", "j (class)", "target (class)", "Δ̂", "95 % interval", "as a finding", "fresh Δ", "95 % interval",
     "z", "verdict",
 )  # fmt: skip
 EXPLANATION = (

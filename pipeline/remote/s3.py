@@ -72,10 +72,8 @@ def make_client(place: Place, connections: int) -> Any:
         raise BadInputError(f"the AWS settings cannot be used: {' '.join(str(error).split())}") from error
 
 
-NO_CREDENTIALS = (
-    "no AWS credentials were found, and this bucket is requester-pays: set AWS_ACCESS_KEY_ID and "
-    "AWS_SECRET_ACCESS_KEY, or run `aws configure`."
-)
+HOW_TO_GIVE_THEM = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run `aws configure`"
+NO_CREDENTIALS = f"no AWS credentials were found, and this bucket is requester-pays: {HOW_TO_GIVE_THEM}."
 
 
 class S3Object:

@@ -91,17 +91,22 @@ def verdict(group: Group, content: Content) -> str:
 
 
 def _unable(group: Group) -> str:
-    """How many of the tests could not have found anything and why, as a sentence; nothing where all could."""
-    if not group.n_unseen:
+    """How many of the tests could not have found anything and why, as a sentence; nothing where all could.
+
+    " Of the 2,000 pairs, swap cannot see 177 (equal weights)."
+    """
+    unseen, tests, equal = group.n_unseen, group.n_tests, group.n_equal_weights
+    if not unseen:
         return ""
-    equal, others = group.n_equal_weights, group.n_unseen - group.n_equal_weights
-    reasons = []
-    if equal:
-        reasons.append(f"of {plural(equal, 'pair')} the weights are equal (θ̂ᵢ = θ̂ⱼ), which {group.method} cannot see")
-    if others:
-        reasons.append(f"of {plural(others, 'pair')} no held-out model tells the two apart")
-    could = group.n_tests - group.n_unseen
-    return f" Only {plural(could, 'pair')} could have been found: {', and '.join(reasons)}."
+    others = unseen - equal
+    why = "equal weights" if not others else "no held-out model tells the two apart"
+    if equal and others:
+        why = f"{equal:,} of equal weights, {others:,} that no held-out model tells apart"
+    if tests == 1:
+        return f" {group.method} cannot see it ({why})."
+    if 2 * unseen > tests:
+        return f" Only {tests - unseen:,} of the {tests:,} pairs can be seen by {group.method} ({why})."
+    return f" Of the {tests:,} pairs, {group.method} cannot see {unseen:,} ({why})."
 
 
 def promise(content: Content, n_tests: int) -> str:

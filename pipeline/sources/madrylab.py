@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.errors import BadInputError
+from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.sources.base import Arrived, SourceKind
 from pipeline.sources.network_content import LEFT_OUT, content, weights_needed
 
@@ -25,15 +25,22 @@ def _bring(run: Run) -> Arrived:
 
 
 def _reached(run: Run) -> Remotes:
-    """The objects; without credentials, a word on what they would cost before the sentence that asks for these."""
+    """The objects; without credentials, a word on what they would cost before the sentence that asks for these.
+
+    A dry run asks for no more than that word.
+    """
+    from pipeline.remote.s3 import HOW_TO_GIVE_THEM, NO_CREDENTIALS
     from pipeline.sources.released_sizes import expected_sentence
 
     try:
         return _remotes(run.config)
-    except BadInputError:
+    except BadInputError as error:
         sentence = expected_sentence(run.config, USD_PER_GB)
         if sentence:
             run.say(sentence)
+        if sentence and run.dry_run and str(error) == NO_CREDENTIALS:
+            needs = f"a real run needs AWS credentials ({HOW_TO_GIVE_THEM})"
+            raise StoppedEarly(f"dry run: nothing was fetched; {needs}.") from error
         raise
 
 

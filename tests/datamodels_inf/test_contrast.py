@@ -140,7 +140,7 @@ def test_words():
     up, down = contrast(x, y, 0, 1, theta=theta), contrast(x, y, 1, 0, theta=theta)
     if up.estimate < 0:
         up, down = down, up
-    words = f"training on this dog instead of that truck raises the margin on this target by {up.estimate:.3g}, 95% "
+    words = f"training on this dog instead of that truck raises the margin on this target by {up.estimate:.3g}, 95 % "
     assert up.in_words("this dog", "that truck").startswith(words)
     assert "lowers the margin on this target by" in down.in_words()
     assert down.in_words().split("by")[1] == up.in_words().split("by")[1]

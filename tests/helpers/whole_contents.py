@@ -22,6 +22,7 @@ from small_trained import make_verified
 
 from datamodels_inf import PackedMasks
 from datamodels_inf.datamodel import Datamodel
+from datamodels_inf.pair_answers import UNSEEN
 from pipeline.images.item_names import ItemNames
 from pipeline.report.content import Coding, Growth, TrainedAgain
 from pipeline.report.evidence.curves import HeldOut, curves_of
@@ -136,5 +137,8 @@ CONTENTS = {
     "prior": lambda: with_prior(max_panels=8),
     "named": named_items,
     "many": lambda: full_content(make_rows(2000, 2000), images=make_images((32, 32, 3))),
+    "blind": lambda: make_content(
+        [*make_rows(20, 5), *(make_row(k, finding=False, pvalue=1.0, note=UNSEEN[0]) for k in range(9))]
+    ),
     "cut": lambda: make_content(make_rows(2100, 2100), max_panels=3),
 }

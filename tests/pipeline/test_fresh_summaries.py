@@ -12,7 +12,7 @@ def test_they_are_read_back_as_they_were_written(tmp_path):
     one = HeldFamily(n_tests=80, n_found=9, findings=FOUND, others=None)
     said = FreshAgreementSummary(n_models=500, n_splits=20, methods={"paired": one}, atlas=one)
     assert read_summary(Result(tmp_path, {"summary": said.as_json()}), FreshAgreementSummary) == said
-    assert said.describe() == "paired 88.9% same sign, atlas 88.9% same sign"
+    assert said.describe() == "paired 88.9 % same sign, atlas 88.9 % same sign"
     nothing = HeldFamily(n_tests=80, n_found=0, findings=None, others=FOUND)
     alone = FreshAgreementSummary(n_models=500, n_splits=20, methods={"paired": nothing})
     assert alone.describe() == "paired no finding"

@@ -34,6 +34,22 @@ def test_the_default_run_gives_findings_and_a_report(default_run):
     assert f"{len(findings)} of 2000 pairs" in page.replace(",", "")
 
 
+def test_with_findings_too_the_method_that_sees_the_other_pairs_is_named(default_run):
+    folder, output = default_run
+    tests = table(folder / "reports" / "digits" / "tests.csv")
+    blind = sum(r["theta_i"] == r["theta_j"] for r in tests)
+    told = (
+        f"The method contrast sees also the {blind} pairs that have equal weights (a second look: with test.alpha=0.1 "
+        "each, both together keep the promise): datamodels-inf run --config digits --set test.method=contrast "
+        "--set test.alpha=0.1"
+    )
+    assert f"; swap cannot see {blind} of 2,000 pairs" in output
+    for text in (output, ok(folder, "findings")):
+        assert f"{told}\n" in text
+    page = (folder / "reports" / "digits" / "index.html").read_text(encoding="utf-8")
+    assert told.rpartition(": ")[2] in page
+
+
 def test_every_number_of_the_table_can_be_recomputed_from_the_source(default_run):
     """From masks and margins alone: fit, test and correct by hand, and get the rows of tests.csv."""
     rows = table(default_run[0] / "reports" / "digits" / "tests.csv")

@@ -124,7 +124,7 @@ WORDS = {
     "robustness": "1 pair made again by contrast, 99 tests",
     "verify": "3 confirmed, 1 open of 4 on 3,000 fresh models",
     "fresh": "10,000 fresh models, 120 targets",
-    "agreement": "paired 88.9% same sign, atlas no finding",
+    "agreement": "paired 88.9 % same sign, atlas no finding",
     "referee": "a 2 confirmed and 1 reversed of 3",
     "referee-page": "Of a, 2 of 3 claims (67 %) are confirmed and 1 reversed.",
     "report": "0 findings by swap, 39 findings by paired",
@@ -207,3 +207,17 @@ def test_a_manifest_that_is_wrong_is_one_sentence(tmp_path, harm):
     assert str(caught.value) == (
         f"{tmp_path}/test/0123/manifest.json does not say what it should; remove this folder and run again."
     )
+
+
+def test_what_several_methods_cannot_see_is_said_once():
+    found = {"swap": 39, "swap-exact": 40, "paired": 1, "contrast": 64}
+    unseen = {"swap": 177, "swap-exact": 177, "paired": 177}
+    told = ReportSummary(n_tests=8000, n_findings=found, n_unseen=unseen).describe()
+    assert told == (
+        "39 findings by swap, 40 findings by swap-exact, 1 finding by paired, 64 findings by contrast; "
+        "swap, swap-exact and paired cannot see 177 of 2,000 pairs"
+    )
+    told = ReportSummary(
+        n_tests=4, n_findings={"swap": 0, "contrast": 1}, n_unseen={"swap": 2, "contrast": 1}
+    ).describe()
+    assert told.endswith("; swap cannot see 2 of 2 pairs; contrast cannot see 1 of 2 pairs")

@@ -1,5 +1,7 @@
 """What another method would see where a test finds nothing."""
 
+import shlex
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -46,6 +48,27 @@ def test_the_command_is_named():
     assert advice(1, test).startswith("Yet the estimated effect of 1 pair differs from 0")
     said = advice(12, test, "datamodels-inf run --config digits")
     assert said.startswith("Yet the estimated effects of 12 pairs differ from 0 at the same error rate; ")
-    assert said.endswith(": datamodels-inf run --config digits --set test.method=contrast")
-    made = "datamodels-inf run --config digits --set test.method=swap --set 'report.title=A b'"
-    assert advice(2, test, made).endswith("--config digits --set 'report.title=A b' --set test.method=contrast")
+    assert "with test.alpha=0.1 each, both together" in said
+    assert said.endswith(": datamodels-inf run --config digits --set test.method=contrast --set test.alpha=0.1")
+    assert advice(2, test).endswith(": --set test.method=contrast --set test.alpha=0.1")
+
+
+def test_the_command_does_not_replace_the_report_that_offers_it():
+    made = "datamodels-inf run --set test.method=swap --set 'report.title=A b' --set report.name=x --set test.alpha=0.1"
+    test = load_config("digits", ["test.alpha=0.1"]).test
+    offered = advice(2, test, made).rpartition(": datamodels-inf ")[2]
+    assert offered == "run --set 'report.title=A b' --set test.method=contrast --set test.alpha=0.05"
+    overrides = [word for word in shlex.split(offered) if "=" in word]
+    assert load_config("digits", overrides).report.name == "digits-method-contrast-alpha-0.05"
+
+
+def test_pairs_of_equal_weights_are_seen_by_another_method_run_or_not():
+    test = load_config("digits", []).test
+    said = advice(0, test, "datamodels-inf run", n_equal=177)
+    assert said.startswith("The method contrast sees also the 177 pairs that have equal weights (a second look: ")
+    assert said.endswith(": datamodels-inf run --set test.method=contrast --set test.alpha=0.1")
+    both = load_config("digits", ['test.method=["swap", "contrast"]']).test
+    said = "The method contrast, which was run too, sees also the 1 pair that has equal weights"
+    assert advice(0, both, "datamodels-inf run", n_equal=1) == said
+    beyond = load_config("digits", ["test.tau=0.1"]).test
+    assert advice(0, beyond, "datamodels-inf run", n_equal=177) == ""

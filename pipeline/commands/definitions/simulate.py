@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pipeline.closed_pipe import echo
+from pipeline.options import threads_option
 
 
 @click.command()
@@ -20,7 +21,7 @@ from pipeline.closed_pipe import echo
     show_default=True,
     help="Folder for the figures and tables.",
 )
-@click.option("--threads", type=click.IntRange(min=1), default=None, help="Default: all cores. Changes no result.")
+@threads_option
 @click.option("--quiet", is_flag=True, help="No progress bar, no tables.")
 def simulate(experiment: str, reps: int, seed: int, out: Path, threads: int | None, quiet: bool) -> None:
     """Repeat the paper's synthetic EXPERIMENT: size, power, mixture, or all of them.

@@ -57,7 +57,12 @@ train_options = (
     _network(
         "--batch-size", type=_COUNT, metavar="N", help="Images a step.  [default: the whole subset, or 64]"
     ),
-    click.option("--workers", type=_COUNT, metavar="N", help="Processes. Changes no result.  [default: all cores]"),
+    click.option(
+        "--workers",
+        type=_COUNT,
+        metavar="N",
+        help="Processes. Default: the cores that this process may use. Changes no result.",
+    ),
     click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
     click.option("--verbose", is_flag=True, help="A traceback with a failure."),

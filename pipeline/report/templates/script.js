@@ -110,7 +110,8 @@
   }
 
   function read() {
-    const text = location.hash.slice(1);
+    const text = location.hash.slice(1), notice = document.getElementById("not-listed");
+    if (notice) notice.hidden = true;
     if (text && !text.includes("=")) return go(decodeURIComponent(text));
     const known = new URLSearchParams(text);
     choose(known.get("method"));
@@ -127,8 +128,26 @@
     if (known.get("at")) go(known.get("at"));
   }
 
+  // The address of a finding that the page does not have: said in its place, with where it is.
+  function missing(id) {
+    const [, stem, number] = id.match(/^(.+)-([1-9]\d*)$/) ?? [];
+    const table = all("[data-stem]").find((one) => one.dataset.stem === stem);
+    if (!table) return null;
+    const found = Number(table.dataset.found), notice = document.getElementById("not-listed");
+    notice.hidden = false;
+    if (Number(number) > found) {
+      notice.textContent = `There is no finding ${id}: the last is ${stem}-${found}.`;
+      return notice;
+    }
+    notice.textContent =
+      `Finding ${id} is not on this page, whose table has the first ${counted(all("tbody tr[data-s]", table).length)} of ${plural(found, "finding")}. It is in findings.csv`;
+    if (!notice.dataset.command) notice.append(".");
+    else notice.append("; its picture: ", make("code", `${notice.dataset.command} ${id}`), ", with the options of the run.");
+    return notice;
+  }
+
   function go(id) {
-    const item = document.getElementById(id);
+    const item = document.getElementById(id) ?? missing(id);
     if (!item) return;
     if (item.closest("[hidden]")) {
       const section = item.closest("[data-method]");

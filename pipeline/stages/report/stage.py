@@ -10,7 +10,7 @@ from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.summaries import ReportSummary, TestSummary, read_summary
 
-VERSION = 15
+VERSION = 16
 
 
 def left_out(config: Config) -> dict[str, str]:

@@ -28,7 +28,9 @@ def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_p
     near = zip(case["near"]["i"]["images"], case["near"]["j"]["images"], strict=True)
     assert [line.split()[:2] for line in lines[head + 2 : head + 5]] == [[str(i), str(j)] for i, j in near]
     same_sign = case["agreement"]["neighbour"]["same_sign"]
-    assert any(line.split()[-3:-2] == [f"{same_sign:.0%}"] for line in lines if "look-alikes of both images" in line)
+    assert any(
+        line.split()[-4:-2] == [f"{100 * same_sign:.0f}", "%"] for line in lines if "look-alikes of both images" in line
+    )
     assert "robustness cached" in ok(tmp_path, *command)
     finding = ok(tmp_path, "robustness", *options, "--finding", "2", "--quiet")
     assert finding.startswith("Finding 2: ")

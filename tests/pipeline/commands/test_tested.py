@@ -24,7 +24,7 @@ def test_what_the_intervals_promise_follows_the_correction(folder, rows):
         promise = (
             "the chance that any interval misses the effect is at most 0.2, however the tests depend on each other"
         )
-        assert lines[1].endswith(f"As a finding (99.96%): {promise}")
+        assert lines[1].endswith(f"As a finding (99.96 %): {promise}")
         assert lines[3].endswith(f"  {everywhere[0]:.3g} to {everywhere[1]:.3g}")
     lines = ok(folder, *ask, "--set", "test.correction=bh", "--set", "test.alpha=0.5").splitlines()
     assert "advance. It holds for findings too: the expected share of findings whose interval misses" in lines[1]

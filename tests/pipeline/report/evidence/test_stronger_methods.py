@@ -24,13 +24,13 @@ def asked(rows, **changes):
 def test_a_clear_effect_that_swap_does_not_confirm_names_contrast_with_its_command():
     (found,) = asked(rows_of(), provenance={"Command": "datamodels-inf run --config my.toml --set test.method=swap"})
     assert (found.method, found.n_clear, found.n_found, found.half) == ("contrast", 2, 0, 0.1)
-    assert found.command == "datamodels-inf run --config my.toml --set test.method=contrast"
+    assert found.command == "datamodels-inf run --config my.toml --set test.method=contrast --set test.alpha=0.1"
     (found,) = asked(rows_of(), provenance={}, in_memory=True)
     assert found.command == 'analyse(masks, outcomes, …, method="contrast", alpha=0.1)'
     (found,) = asked(rows_of("paired"), provenance={})
     assert found.command == ""
     (found,) = asked(rows_of(), provenance={"Command": "datamodels-inf run --config 'a b.toml'"})
-    assert found.command == "datamodels-inf run --config 'a b.toml' --set test.method=contrast"
+    assert found.command == "datamodels-inf run --config 'a b.toml' --set test.method=contrast --set test.alpha=0.1"
 
 
 def test_nothing_is_said_where_it_would_not_be_sound():
@@ -52,18 +52,32 @@ def test_pairs_of_equal_weights_are_offered_to_the_method_that_sees_them(report)
         _, page = report([*blind, lost, *others])
         assert f"7 of the {8 + len(others)} pairs have equal weights; contrast compares the margin" in page.text
     assert asked([lost, *rows_of(clear=0)]) == [None]  # No method sees what no model tells apart.
-    of_swap, _ = asked([*blind, *make_rows(5, 2, method="swap"), *make_rows(5, 0, method="contrast")])
-    assert of_swap is None  # It is on the page.
     _, page = report([*blind, lost, *rows_of(clear=0)])
-    assert (
-        "Only 9 pairs could have been found: of 7 pairs the weights are equal (θ̂ᵢ = θ̂ⱼ), which swap cannot see, and of "
-        "1 pair no held-out model tells the two apart." in page.text
-    )
-    assert "8 of them cannot be seen by it" in page.text
+    told = "Of the 17 pairs, swap cannot see 8 (7 of equal weights, 1 that no held-out model tells apart)."
+    assert told in page.text
+    assert "; swap cannot see 8 of the 17 pairs" in page.text
     assert "Below are the 5 pairs that came closest, of those that the test can see." in page.text
+    _, page = report([*blind, *make_rows(5, 2, method="swap")])
+    assert "Only 5 of the 12 pairs can be seen by swap (equal weights)." in page.text
     _, page = report(blind)
     assert "There is no closest miss to show: the test could see none of these pairs." in page.text
     assert page.all("article") == []
+
+
+def test_the_method_that_sees_equal_weights_may_be_on_the_page(report):
+    blind = [make_row(k, finding=False, method="swap", note=UNSEEN[0], pvalue=1.0, **UNCLEAR) for k in range(7)]
+    rows = [*blind, *make_rows(5, 2, method="swap"), *make_rows(12, 3, method="contrast")]
+    of_swap, of_contrast = asked(rows)
+    assert (of_swap.sees_blind, of_swap.on_page, of_swap.command, of_contrast) == ("contrast", True, "", None)
+    _, page = report(rows)
+    assert "contrast , on this page, sees also the 7 pairs of equal weights, which swap cannot see." in page.text
+    assert "on this page, found" not in page.text  # swap has findings of its own.
+    both = [*blind, *rows_of(clear=0), *make_rows(16, 6)]  # paired found some, and nothing sees equal weights.
+    of_swap, _ = asked(both)
+    assert (of_swap.method, of_swap.n_found, of_swap.sees_blind, of_swap.on_page) == ("paired", 6, "contrast", False)
+    _, page = report(both)
+    assert "Another method on this page, paired , found 6 pairs." in page.text
+    assert "7 of the 16 pairs have equal weights; contrast compares the margin" in page.text
 
 
 def test_a_method_on_the_page_that_found_something_is_named():
@@ -98,10 +112,10 @@ def test_unknown_effects_are_left_out():
 def test_the_page_says_so(report):
     _, page = report(rows_of())
     assert "Another method would likely see more. By estimate and standard error, 2 of the 11 effects are" in page.text
-    assert "datamodels-inf run configs/digits.toml --set test.method=contrast" in page.text
-    assert "At half the level, test.alpha = 0.1, both together keep that of 0.2." in page.text
+    assert "datamodels-inf run configs/digits.toml --set test.method=contrast --set test.alpha=0.1" in page.text
+    assert "At half the level each, test.alpha = 0.1, both together keep that of 0.2." in page.text
     _, page = report(rows_of(), provenance={}, in_memory=True)
-    assert "At half the level, alpha = 0.1, both" in page.text and "test.alpha" not in page.text
+    assert "At half the level each, alpha = 0.1, both" in page.text and "test.alpha" not in page.text
     assert 'analyse(masks, outcomes, …, method="contrast", alpha=0.1)' in page.text
     _, page = report(rows_of(clear=0))
     assert "Another method" not in page.text

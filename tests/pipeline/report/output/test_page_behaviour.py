@@ -294,3 +294,48 @@ def test_the_filter_counts_among_the_findings_that_the_page_lists_and_says_so(vi
     page.locator("[name=image]").fill("11111")
     page.locator("[name=image]").dispatch_event("change")
     assert count.inner_text() == "none of the first 2,000 of 2,100 findings, 0 with a panel"
+
+
+EDGES = "one => { const box = one.getBoundingClientRect(); return [box.left, box.right, box.top, box.bottom]; }"
+
+
+@pytest.mark.parametrize("width", [390, 900, 1280])
+def test_an_opened_finding_is_within_what_is_seen_of_the_table_and_below_its_head(visit, width):
+    page = visit("many", width, anchor="#paired-300")
+    page.wait_for_function("document.querySelector('#paired-300 + .opened-row canvas')")
+    table = page.locator(".tall:visible")
+    left, right, _, bottom = table.evaluate(EDGES)
+    for scrolled in (0, 400):
+        table.evaluate(f"one => {{ one.scrollLeft = {scrolled}; }}")
+        own = page.locator("#paired-300 + .opened-row .sentence").evaluate(EDGES)
+        assert left <= own[0] < own[1] <= right
+        assert own[3] <= bottom
+    if width == 1280:
+        assert table.evaluate("one => one.scrollWidth === one.clientWidth")
+    top = page.locator("#paired-300").evaluate(EDGES)[2]
+    assert table.locator("thead th").first.evaluate(EDGES)[3] <= top < 200
+    if width < 1200:
+        assert page.locator(".toc").evaluate(EDGES)[3] <= top
+
+
+def test_the_address_of_a_finding_that_is_not_listed_says_where_it_is(visit):
+    page = visit("cut", anchor="#paired-2050")
+    notice = page.locator("#not-listed")
+    assert notice.inner_text() == (
+        "Finding paired-2050 is not on this page, whose table has the first 2,000 of 2,100 findings. It is in "
+        "findings.csv; its picture: datamodels-inf panel --finding paired-2050, with the options of the run."
+    )
+    assert 0 <= notice.evaluate(EDGES)[2] < 200
+    page.evaluate("location.hash = '#paired-2101'")
+    page.wait_for_function("document.getElementById('not-listed').textContent.startsWith('There is no')")
+    assert notice.inner_text() == "There is no finding paired-2101: the last is paired-2100."
+    page.evaluate("location.hash = '#paired-2000'")
+    page.locator("#paired-2000 + .opened-row").wait_for()
+    assert notice.is_hidden()
+    assert visit("cut", anchor="#another-7").locator("#not-listed").is_hidden()
+
+
+def test_a_notice_keeps_its_distance_from_what_is_below(visit):
+    page = visit("blind")
+    notice, below = page.locator(".notice.stronger"), page.locator("header.target").first
+    assert below.evaluate(EDGES)[2] - notice.evaluate(EDGES)[3] >= 16
