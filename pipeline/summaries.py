@@ -292,7 +292,7 @@ class VerifySummary(Summary):
 
 
 class ReportSummary(Summary):
-    """n_tests: of all methods. n_findings: by method. n_unseen: by method, tests that could not have found anything."""
+    """n_tests: of all methods. n_findings: by method. n_unseen: by method, tests that see nothing of their pair."""
 
     n_tests: int
     n_findings: Mapping[str, int]

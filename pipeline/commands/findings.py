@@ -95,7 +95,7 @@ def _unable(summary: TestSummary, method: str) -> Iterator[str]:
     """How many of a method's pairs it cannot see, and why."""
     for note, count in summary.notes.get(method, {}).items():
         if note in UNSEEN:
-            yield f"{count:,} of the {counted(summary.n_made, 'pair')} could not have been found ({note})"
+            yield f"{count:,} of the {counted(summary.n_made, 'pair')} cannot be seen by it ({note})"
 
 
 def _which(n_found: int, n_shown: int, wanted_class: str | None, targets: Sequence[int], noun: str) -> Iterator[str]:

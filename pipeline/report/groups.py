@@ -36,7 +36,7 @@ class Group:
     """The tests of one method.
 
     columns: the tests themselves. added: what the correction made of them, by column, in the same order; n_rows is None
-    where it is not known. unseen: of tests that could not have found anything, whatever the truth, why: its place among
+    where it is not known. unseen: of tests whose p-values are coins, whatever the truth, why: its place among
     UNSEEN, from 1; 0 for all others.
     """
 
@@ -56,8 +56,13 @@ class Group:
 
     @cached_property
     def n_unseen(self) -> int:
-        """Of these, those that could not have found anything."""
+        """Of these, those whose p-values say nothing about the truth."""
         return int(np.count_nonzero((self.unseen > 0) & ~np.isnan(self.pvalue)))
+
+    @cached_property
+    def n_found_unseen(self) -> int:
+        """Findings among these: a coin made them."""
+        return int(np.count_nonzero(self.unseen[self.places]))
 
     @cached_property
     def n_equal_weights(self) -> int:

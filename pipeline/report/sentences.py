@@ -91,7 +91,7 @@ def verdict(group: Group, content: Content) -> str:
 
 
 def _unable(group: Group) -> str:
-    """How many of the tests could not have found anything and why, as a sentence; nothing where all could.
+    """How many of the tests see nothing of their pairs and why, as a sentence; nothing where all do.
 
     " Of the 2,000 pairs, swap cannot see 177 (equal weights)."
     """
@@ -104,9 +104,14 @@ def _unable(group: Group) -> str:
         why = f"{equal:,} of equal weights, {others:,} that no held-out model tells apart"
     if tests == 1:
         return f" {group.method} cannot see it ({why})."
+    by_chance = group.n_found_unseen
+    chance = ""
+    if by_chance:
+        are = "finding is" if by_chance == 1 else "findings are"
+        chance = f" {by_chance:,} {are} among those, by chance: their p-values are coins."
     if 2 * unseen > tests:
-        return f" Only {tests - unseen:,} of the {tests:,} pairs can be seen by {group.method} ({why})."
-    return f" Of the {tests:,} pairs, {group.method} cannot see {unseen:,} ({why})."
+        return f" Only {tests - unseen:,} of the {tests:,} pairs can be seen by {group.method} ({why}).{chance}"
+    return f" Of the {tests:,} pairs, {group.method} cannot see {unseen:,} ({why}).{chance}"
 
 
 def promise(content: Content, n_tests: int) -> str:

@@ -59,6 +59,9 @@ def test_pairs_of_equal_weights_are_offered_to_the_method_that_sees_them(report)
     assert "Below are the 5 pairs that came closest, of those that the test can see." in page.text
     _, page = report([*blind, *make_rows(5, 2, method="swap")])
     assert "Only 5 of the 12 pairs can be seen by swap (equal weights)." in page.text
+    lucky = [make_row(k, finding=True, method="swap", note=UNSEEN[0]) for k in (20, 21)]
+    _, page = report([*blind, *lucky, *make_rows(5, 2, method="swap")])
+    assert "(equal weights). 2 findings are among those, by chance: their p-values are coins." in page.text
     _, page = report(blind)
     assert "There is no closest miss to show: the test could see none of these pairs." in page.text
     assert page.all("article") == []
