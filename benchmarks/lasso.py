@@ -73,6 +73,7 @@ def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float
     from datamodels_inf import PackedMasks
     from datamodels_inf.lasso.prefixes import fit_lasso
     from datamodels_inf.lasso.solver import Lasso, as_datamodel, count_validation_rows
+    from pipeline.stages.fit.sums_file import SumsFile
 
     rng = np.random.default_rng(0)
     fit_lasso(rng.random((200, 20)) < 0.5, rng.standard_normal((200, 2)))  # Compiles, or loads what was compiled.
@@ -80,7 +81,8 @@ def fit(path: Path, d: int, n_targets: int, memory_gb: float) -> dict[str, float
         margins, images = arrays["margins"], arrays["images"]
     masks = PackedMasks(np.load(path, mmap_mode="r"), d)
     start, cpu = time.perf_counter(), cpu_seconds()
-    lasso = Lasso(masks, validation_rows=count_validation_rows(masks.n_models, None), memory_gb=memory_gb)
+    validation = count_validation_rows(masks.n_models, None)
+    lasso = Lasso(masks, validation_rows=validation, memory_gb=memory_gb, kept=SumsFile(path.parent))
     prepared = time.perf_counter()
     counting = timed(lasso.gram, "require")
     choices = lasso.choose(margins)

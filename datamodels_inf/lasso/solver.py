@@ -34,6 +34,7 @@ from datamodels_inf.kernels.margin_sums import TARGETS
 from datamodels_inf.lasso.columns import ColumnBits, Rounded
 from datamodels_inf.lasso.descent import Descent, Moments, Scratch, Solution, run_all
 from datamodels_inf.lasso.gram import Gram, TooManyRowsError
+from datamodels_inf.lasso.kept_sums import KeptSums, part_sums
 from datamodels_inf.lasso.memory import plan_memory
 from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, Meter, Progress, metered
 from datamodels_inf.lasso.walk import Choice, Walk
@@ -108,6 +109,7 @@ class Lasso:
     With `ends`, of each prefix of rows that ends before one of them; by default of all rows. The prefixes come in
     order, each first `choose` and then `refit`: the Gram matrix is that of the prefix before and of the new rows, so
     rows are counted once. A prefix chooses λ on its new rows, fitted on those before; the first on `validation_rows`.
+    `kept`: a place for sums that are needed again; without one they are made again.
     """
 
     def __init__(
@@ -123,11 +125,13 @@ class Lasso:
         memory_gb: float = 7.0,
         threads: int | None = None,
         meter: Meter | None = None,
+        kept: KeptSums | None = None,
     ) -> None:
         packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
         self.ends = (packed.n_models,) if ends is None else check_ends(ends, packed.n_models)
         _check(self.ends[0], validation_rows, n_lambdas, lambda_ratio, patience, tolerance, threads)
         parts = (self.ends[0] - validation_rows, *self.ends)
+        self._kept = kept
         self._ratios = np.geomspace(1.0, lambda_ratio, n_lambdas)
         self._patience, self.tolerance = patience, tolerance
         self._threads = threads or available_cores()
@@ -221,7 +225,11 @@ class Lasso:
             some = targets[start : start + TARGETS]
             rounded = {number: [Rounded(y[rows]) for y in some] for number, rows in parts.items()}
             told = None if meter is None else partial(_tell_moments, meter, len(some))
-            sums = np.sum([columns.weighted_sums(own, number, told) for number, own in rounded.items()], axis=0)
+            last = gram.level == len(columns.parts)
+            sums = np.sum(
+                [part_sums(columns, own, number, self._kept, told, last=last) for number, own in rounded.items()],
+                axis=0,
+            )
             for t in range(len(some)):
                 values = np.concatenate([own[t].values for own in rounded.values()])
                 mean = float(values.mean())

@@ -24,6 +24,7 @@ from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, TRANSPOSING, Meter
 from datamodels_inf.lasso.solver import BATCH, Fit, GapWarning, Lasso, count_validation_rows
 from pipeline.config import Config
 from pipeline.progress import progress_bar
+from pipeline.stages.fit.sums_file import SumsFile
 from pipeline.stages.inputs import Block, Data
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 
@@ -52,6 +53,7 @@ class LassoBatches:
     quiet: bool
     say: Callable[[str], object]
     _meter: Meter = field(init=False)
+    _sums: SumsFile = field(init=False)
 
     def run(self) -> Iterator[tuple[list[Fit], list[Chosen]]]:
         """Of each prefix (fits, choices), in the order of the targets."""
@@ -61,7 +63,10 @@ class LassoBatches:
             steps = 2 * len(starts) * len(blocks)
             self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")
         fits_in_all = len(self.targets) * len(blocks)
-        with progress_bar(fits_in_all, "fit", "fit", self.quiet) as advance:
+        with (
+            progress_bar(fits_in_all, "fit", "fit", self.quiet) as advance,
+            SumsFile(self.unfinished) as self._sums,
+        ):
             self._meter = Meter(
                 advance,
                 fits_in_all,
@@ -98,6 +103,7 @@ class LassoBatches:
             memory_gb=fit.memory_gb,
             threads=self.threads,
             meter=self._meter,
+            kept=self._sums,
         )
 
     def _margins(self, block: Block, start: int) -> NDArray[np.float16]:
