@@ -39,9 +39,8 @@ def test_interrupt_leaves_nothing_half_written(tmp_path):
         [*COMMAND, "fit"], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     while not list(tmp_path.glob("data/fit/.tmp-*")):
-        time.sleep(0.05)
+        time.sleep(0.02)
         assert process.poll() is None
-    time.sleep(1)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -71,7 +71,7 @@ def test_findings_have_the_intervals_of_their_weights(run, found):
             assert float(said["pvalue_adjusted"]) == pytest.approx(row["adjusted"])
     text = ok(folder, "findings", *asked, "--method", "contrast")
     assert "at a false discovery rate of 0.2 (weighted step-up" in text
-    assert re.search(r"As a finding \(9[\d.]+% to 9[\d.]+%\): the expected share of findings", text)
+    assert re.search(r"As a finding \(9[\d.]+ % to 9[\d.]+ %\): the expected share of findings", text)
 
 
 def test_compare_and_the_page_count_the_same_findings(run, found, made):

@@ -15,7 +15,7 @@ def test_what_is_drawn_has_its_curve_and_its_target_a_gallery(finished):
     found = evidence(finished, drawn, lambda part, done: steps.append((part, done)))
     assert set(found["curves"]) == {row.key for row in drawn}
     assert set(found["galleries"]) == {row.target for row in drawn}
-    assert steps == [("curves", 1)] * 4
+    assert steps == [("curves", 1)] * 4 + [("influences", 1)] * len(found["influences"].targets)
     held_out = held_out_of(finished)
     theta = held_out.datamodel.weight[:, held_out.position(drawn[0].target)]
     assert found["galleries"][drawn[0].target].helpers[0].index == np.argmax(theta)
