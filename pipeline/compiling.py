@@ -6,6 +6,7 @@ So no bar stands still on its first step, and nobody waits for more than two sec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from threading import Timer
 from types import TracebackType
 
@@ -16,6 +17,8 @@ from pipeline.progress import working
 PATIENCE = 2.0
 """Seconds without a word."""
 LINE = "compiling, once per installation"
+IMPORTED_LATE = ("pyarrow.parquet", "statsmodels.stats.multitest", "pipeline.stages.report.content")
+"""What takes long to import, and is imported by the stage that needs it."""
 
 
 class Compiling:
@@ -33,7 +36,10 @@ class Compiling:
         self._ahead.close()
 
     def ready(self, kernels: Sequence[str], say: Callable[[str], object], quiet: bool = False) -> None:
-        """Return when these are compiled. What another process could not do is done here."""
+        """Return when these are compiled. What another process could not do is done here.
+
+        Whoever must wait imports meanwhile what later stages will: the others start with one core.
+        """
         missing = [door for door in dict.fromkeys(kernels) if door in self._missing]
         self._missing.difference_update(missing)
         if not missing:
@@ -42,8 +48,12 @@ class Compiling:
         timer.start()
         try:
             with working("compiling", quiet):
-                self._ahead.wait(missing)
-                load(missing)
+                if not self._ahead.wait(missing, 0.0):
+                    for module in IMPORTED_LATE:
+                        import_module(module)
+                for door in missing:
+                    self._ahead.wait([door])
+                    load([door])
         finally:
             timer.cancel()
 

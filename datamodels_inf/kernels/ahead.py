@@ -1,10 +1,10 @@
 """Kernels compiled ahead of their first call, in several processes, while the caller reads data.
 
 A kernel is compiled once per installation, in up to a few seconds, and then kept on disk (`compiled`). Numba compiles
-under a lock, one kernel at a time; so other processes do it, each asked for one kernel after the other, and the caller
-finds them on disk. A kernel is named by its door, "module.function".
+under a lock, one kernel at a time; so other processes do it, and the caller finds them on disk. A kernel is named by
+its door, "module.function".
 
-    python -m datamodels_inf.kernels.ahead    reads doors, one a line, and answers each with a line when it is compiled
+    python -m datamodels_inf.kernels.ahead PROCESSES DOOR …    writes the name of each door when it is compiled
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 
 COLUMNS = ("coordinate_descent.transpose_bits",)
-PREDICTIONS = ("margin_sums.add_steps",)
+PREDICTIONS = ("margin_sums.add_by_tables",)
 SUMS = (*COLUMNS, *PREDICTIONS)
 ONE_TARGET = ("bit_sums.add_columns", "bit_sums.add_rows")
 LASSO = (
-    "coordinate_descent.descend_and_look", "pair_counts.count_common", *SUMS, "coordinate_descent.count_ones",
-    "coordinate_descent.add_columns", "coordinate_descent.steep_columns", "gram_rows.set_rows",
-    "gram_rows.add_to_rows", "gram_rows.mirror_rows", "gram_rows.correlate",
+    "coordinate_descent.descend_and_look", "pair_counts.count_by_tables", *SUMS, "pair_counts.count_one_by_one",
+    "coordinate_descent.count_ones", "coordinate_descent.add_columns", "coordinate_descent.steep_columns",
+    "gram_rows.set_rows", "gram_rows.add_to_rows", "gram_rows.mirror_rows",
 )  # fmt: skip
-"""The longest first, so that no process is left alone with it; behind its door `correlate` is compiled as well."""
+"""The longest first, so that no process is left alone with it."""
 CONTRAST = (*COLUMNS, "contrast_ranks.contrast")
 SWAP = (*COLUMNS, "sweep_swap.sweep")
 SWAP_OF_GROUPS = (*COLUMNS, "dense_swap.count_wins_of_masks")
@@ -43,7 +43,11 @@ EVERYTHING = tuple(
 
 MOST_PROCESSES = 4
 WORTH_A_PROCESS = 2
-"""A process takes about as long to start as one or two kernels to compile."""
+"""Doors; to start takes about as long as a kernel or two."""
+FORKS = hasattr(os, "fork")
+"""Not on Windows: there one process compiles beside the caller."""
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Nobody computes there; and only a process of one thread may multiply."""
 
 
 def dispatcher_of(door: str) -> Any:
@@ -78,92 +82,88 @@ class Ahead:
     """
 
     def __init__(self, doors: Sequence[str], processes: int) -> None:
-        missing = [door for door in dict.fromkeys(doors) if not is_kept(door)]
-        processes = min(processes, MOST_PROCESSES, len(missing) // WORTH_A_PROCESS)
-        self.missing = tuple(missing)
-        self._waiting = list(missing) if processes > 1 else []
-        self._compiled = {door: Event() for door in self._waiting}
-        self._lock = Lock()
-        self._closed = False
-        self._processes: list[subprocess.Popen[str]] = []
-        self._serving = processes if self._waiting else 0
-        self._threads = [Thread(target=self._serve, daemon=True) for _ in range(self._serving)]
-        for thread in self._threads:
-            thread.start()
+        self.missing = tuple(door for door in dict.fromkeys(doors) if not is_kept(door))
+        processes = min(processes, MOST_PROCESSES, len(self.missing) // WORTH_A_PROCESS)
+        self._compiled = {door: Event() for door in self.missing} if processes > 1 else {}
+        self._process = _start(processes, self.missing) if self._compiled else None
+        self._thread = Thread(target=self._listen, daemon=True)
+        self._thread.start()
 
     def wait(self, doors: Iterable[str], seconds: float | None = None) -> bool:
         """Until these are compiled, or somebody tried; False if it takes longer."""
         return all(self._compiled[door].wait(seconds) for door in doors if door in self._compiled)
 
     def close(self) -> None:
-        """What has not begun is left."""
-        with self._lock:
-            self._closed = True
-            self._leave()
-            for process in self._processes:
-                process.terminate()
-        for thread in self._threads:
-            thread.join()
+        """What is not compiled yet is left."""
+        if self._process is not None and self._process.poll() is None:
+            with suppress(OSError):  # It has just ended.
+                if FORKS:
+                    os.killpg(self._process.pid, signal.SIGTERM)
+                else:
+                    self._process.terminate()
+        self._thread.join()
 
-    def _next(self) -> str | None:
-        with self._lock:
-            return self._waiting.pop(0) if self._waiting else None
+    def _listen(self) -> None:
+        """Until the last process has ended, or died: then what is left is the caller's, and nobody must wait."""
+        if self._process is not None and self._process.stdout is not None:
+            with self._process.stdout as answers:
+                for door in answers:
+                    self._compiled[door.strip()].set()
+            self._process.wait()
+        for event in self._compiled.values():
+            event.set()
 
-    def _serve(self) -> None:
-        """One process: a door after the other, until none is left. If it dies, the doors are the caller's."""
-        process = self._start()
-        if process is None or process.stdin is None or process.stdout is None:
-            self._give_up()
-            return
-        with process.stdout, suppress(OSError), process.stdin as asked:
-            while (door := self._next()) is not None:
-                try:
-                    asked.write(f"{door}\n")
-                    asked.flush()
-                    process.stdout.readline()
-                finally:
-                    self._compiled[door].set()
-        process.wait()
-        self._give_up()
 
-    def _give_up(self) -> None:
-        """Nobody serves any more, if this was the last one: nobody must wait."""
-        with self._lock:
-            self._serving -= 1
-            if self._serving == 0:
-                self._leave()
-
-    def _leave(self) -> None:
-        for door in self._waiting:
-            self._compiled[door].set()
-        self._waiting.clear()
-
-    def _start(self) -> subprocess.Popen[str] | None:
-        here = str(Path(__file__).parents[2])
-        paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-        with self._lock:
-            if self._closed:
-                return None
-            try:
-                process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "datamodels_inf.kernels.ahead"],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                    env={**os.environ, "PYTHONPATH": paths},
-                )  # fmt: skip
-            except OSError:
-                return None
-            self._processes.append(process)
-            return process
+def _start(processes: int, doors: Sequence[str]) -> subprocess.Popen[str] | None:
+    """One process, which multiplies when it has imported what all need; in a group of its own, to be ended as one."""
+    here = str(Path(__file__).parents[2])
+    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "datamodels_inf.kernels.ahead", str(processes), *doors],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "PYTHONPATH": paths, **ONE_THREAD}, process_group=0 if FORKS else None,
+        )  # fmt: skip
+    except OSError:
+        return None
 
 
 def main() -> None:
-    """Compile what is asked for, until nobody asks any more. Ctrl-C is the caller's."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Compile the doors that are asked for, in so many processes: each takes the next one when it has time."""
     gc.disable()  # The process is short; a tenth of compiling would be looking for garbage.
-    for line in sys.stdin:
-        load([line.strip()])
-        sys.stdout.write("compiled\n")
-        sys.stdout.flush()
+    processes, doors = int(sys.argv[1]), sys.argv[2:]
+    for door in doors:
+        dispatcher_of(door)
+    _compile_nothing()
+    places, given = os.pipe()
+    os.write(given, bytes(range(len(doors))))
+    os.close(given)
+    others: list[int] = []
+    for _ in range(processes - 1 if FORKS else 0):
+        other = os.fork()
+        if other == 0:
+            others.clear()
+            break
+        others.append(other)
+    while place := os.read(places, 1):
+        door = doors[place[0]]
+        with suppress(Exception):  # The caller will meet it, and say so.
+            load([door])
+        os.write(sys.stdout.fileno(), f"{door}\n".encode())
+    for other in others:
+        os.waitpid(other, 0)
+    os._exit(0)  # To take everything down in order would take half a second.
+
+
+def _compile_nothing() -> None:
+    """What Numba prepares for its first function is prepared once for all processes."""
+    from numba import njit
+
+    def nothing() -> None:
+        pass
+
+    compiled: Any = njit(nothing)
+    compiled.compile(())
 
 
 if __name__ == "__main__":

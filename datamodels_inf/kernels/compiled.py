@@ -13,12 +13,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import njit, types
+from numba import njit, types, version_info
 from numba.core.caching import FunctionCache
 from numba.core.errors import TypingError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+KNOWN = (0, 60) <= version_info.short <= (0, 68)
+"""Numba's versions that `parts` was tried with, from inside of it; with others, more is compiled, to the same bits."""
 
 
 @cache
@@ -34,11 +37,14 @@ class _Kept(FunctionCache):
         self._cache_file._source_stamp = (self._cache_file._source_stamp, sources())
 
 
-def kernel(*door: Any, **options: Any) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+def kernel(
+    *door: Any, by_itself: bool = False, **options: Any
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """`options` are njit's. `door`: of a kernel that Python calls, the types of its arguments, the only ones it gets.
 
     Nothing is compiled here; but what a door needs is known before it is called, and can be compiled while data are
     read (`datamodels_inf.kernels.ahead`). A call with other types works, and compiles everything behind the door again.
+    by_itself: it is optimised before it is linked into those that call it (see `parts`), where that makes them faster.
     """
 
     def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -49,10 +55,21 @@ def kernel(*door: Any, **options: Any) -> Callable[[Callable[Parameters, Result]
         with suppress(RuntimeError, AttributeError):
             dispatcher._cache = _Kept(function)
         dispatcher.door = door
-        dispatcher.get_call_template = partial(_call_template, dispatcher)
+        with suppress(AttributeError):  # As where NUMBA_DISABLE_JIT leaves the function as it is.
+            within = _within(function, chosen, by_itself) or dispatcher
+            dispatcher.get_call_template, dispatcher.get_overload = partial(_call_template, within), within.get_overload
         return cast("Callable[Parameters, Result]", dispatcher)
 
     return compiled
+
+
+def _within(function: Callable[..., Any], options: dict[str, Any], by_itself: bool) -> Any:
+    """The same for calls from other kernels; None in a numba that may have changed inside."""
+    if not KNOWN:
+        return None
+    from datamodels_inf.kernels.parts import part
+
+    return part(function, options, by_itself)
 
 
 def _call_template(dispatcher: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

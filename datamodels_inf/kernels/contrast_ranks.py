@@ -60,12 +60,14 @@ def _first_above(r: Floats, zero_too: bool) -> int:
 
 
 @kernel()
-def _fold(r: Floats, below: int, above: int, sign: int, keys: Any) -> int:
-    """Merge r[:below] backwards with r[above:] by |r| into keys, |r| with its last bit 1 where sign·r > 0; how many."""
-    bits = r.view(np.int64)
+def _fold(bits: Ints, below: int, above: int, sign: int, keys: Any) -> int:
+    """Merge r[:below] backwards with r[above:] by |r| into keys, |r| with its last bit 1 where sign·r > 0; how many.
+
+    `bits` are those of r.
+    """
     low, high, count = below - 1, above, 0
     low_bit, high_bit = np.int64(sign < 0), np.int64(sign > 0)
-    while low >= 0 and high < r.size:
+    while low >= 0 and high < bits.size:
         a, b = (bits[low] & SIZE) | low_bit, (bits[high] & SIZE) | high_bit
         first = a <= b
         keys[count] = a if first else b
@@ -76,7 +78,7 @@ def _fold(r: Floats, below: int, above: int, sign: int, keys: Any) -> int:
         keys[count] = (bits[low] & SIZE) | low_bit
         count += 1
         low -= 1
-    while high < r.size:
+    while high < bits.size:
         keys[count] = (bits[high] & SIZE) | high_bit
         count += 1
         high += 1
@@ -141,7 +143,7 @@ def _rank_ties(keys: Any, law: Floats, ranks: Any) -> int:
         for k in range(start, min(stop, ranks.size)):
             ranks[k] = doubled
         total += positive * doubled
-        square = (doubled / 2.0) ** 2
+        square = (doubled / 2.0) * (doubled / 2.0)
         part = (stop - start) * square
         squares += part
         fourths += part * square
@@ -167,7 +169,7 @@ def _spread(r: Floats, unit: float) -> tuple[float, float]:
     return median + total / r.size, squares - total * (total / r.size)
 
 
-@kernel()
+@kernel(by_itself=True)  # So that what is around `_spread`, whose sums may be reordered, is always the same.
 def _welch(a: Floats, b: Floats, effect: Floats) -> None:
     """effect = (difference of the means, Welch's standard error √(s_a²/a + s_b²/b), min(a, b) − 1) of sorted samples.
 
@@ -206,13 +208,14 @@ def contrast_pairs(
     counts, effects, laws = np.zeros((pairs, 4), np.int64), np.empty((pairs, 3)), np.zeros((pairs, 4))
     ranks = np.zeros((pairs, EXACT_UP_TO), np.int64)
     residuals, keys = np.empty((2, n)), np.empty((3, n), np.int64)
-    contrast(words, offset, f, left, right, own, residuals, keys, counts, effects, laws, ranks)
+    memory = residuals, residuals.view(np.int64), keys
+    contrast(words, offset, f, left, right, own, *memory, counts, effects, laws, ranks)
     return counts, effects, laws, ranks
 
 
 @kernel(
     uint64[:, ::1], float64[::1], float64[::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1],
-    int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[:, ::1],
+    int64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[:, ::1],
 )  # fmt: skip
 def contrast(
     words: Any,
@@ -222,19 +225,23 @@ def contrast(
     right: Ints,
     own: Floats,
     residuals: Floats,
+    bits: Ints,
     keys: Ints,
     counts: Ints,
     effects: Floats,
     laws: Floats,
     ranks: Ints,
 ) -> None:
-    """`contrast_pairs`, with its memory: `residuals` and `keys` have a row for either side, `keys` one for both."""
+    """`contrast_pairs`, with its memory: `residuals` and `keys` have a row for either side, `keys` one for both.
+
+    `bits` is a view of the residuals.
+    """
     for p in range(left.shape[0]):
         a = residuals[0, : _residuals(words, left[p], right[p], offset, f, own[p, 0], residuals[0])]
         b = residuals[1, : _residuals(words, right[p], left[p], offset, f, own[p, 1], residuals[1])]
         _welch(a, b, effects[p])
-        some_a = keys[0, : _fold(a, _first_above(a, True), _first_above(a, False), 1, keys[0])]
-        some_b = keys[1, : _fold(b, _first_above(b, True), _first_above(b, False), -1, keys[1])]
+        some_a = keys[0, : _fold(bits[0, : a.size], _first_above(a, True), _first_above(a, False), 1, keys[0])]
+        some_b = keys[1, : _fold(bits[1, : b.size], _first_above(b, True), _first_above(b, False), -1, keys[1])]
         informative = keys[2, : some_a.size + some_b.size]
         _merge(some_a, some_b, informative)
         few = ranks[p] if informative.size <= EXACT_UP_TO else ranks[p, :0]

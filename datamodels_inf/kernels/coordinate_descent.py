@@ -81,8 +81,12 @@ def descend(
     against the first ones that g must be computed anew: what is taken off g on the way is float32, for speed.
     """
     m, first = w.size, 0.0
-    off, now = np.zeros(m, np.float32), np.empty(m)
-    waiting, steps, count = np.zeros(4, np.int64), np.zeros(4, np.float32), 0  # Rows to take off g, four at a time.
+    off, now = np.empty(m, np.float32), np.empty(m)
+    waiting, steps, count = np.empty(4, np.int64), np.empty(4, np.float32), 0  # Rows to take off g, four at a time.
+    for j in range(m):
+        off[j] = 0.0
+    for i in range(4):
+        waiting[i], steps[i] = 0, 0.0
     for sweep in range(most_sweeps):
         for j in range(m):
             now[j] = g[j] - off[j]
@@ -160,7 +164,9 @@ def steep_columns(g: Floats, inside: Any, level: float) -> Ints:
 @kernel(uint64[:, ::1], int64[::1], int64, float64[::1], float64[::1])
 def add_columns(words: Any, features: Ints, first: int, weights: Floats, out: Floats) -> None:
     """out[m] += Σ_j weights_j·M_mj over the rows from word `first` on; `out` has 64 entries a word."""
-    ones = np.uint64(1) << np.arange(64).astype(np.uint64)
+    ones = np.empty(64, np.uint64)
+    for r in range(64):
+        ones[r] = np.uint64(1) << np.uint64(r)
     for i in range(features.size):
         weight = weights[i]
         column = words[features[i], first : first + out.size // 64]

@@ -76,7 +76,7 @@ def mirror_rows(rows: Any, sources: Ints, which: Ints, slots: Ints, features: In
             rows[slots[b], j] = source[features[b]]
 
 
-@kernel(ROWS, float64[::1], int64[::1], float64[::1])
+@kernel()
 def correlate(gram: Rows, c: Floats, features: Ints, w: Floats) -> Floats:
     """g = c − (ZᵀZ/n)·w for all columns, w being 0 outside `features`.
 

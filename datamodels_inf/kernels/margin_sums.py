@@ -14,7 +14,7 @@ from datamodels_inf.kernels.compiled import check_layout, kernel
 from datamodels_inf.kernels.subset_tables import (
     COPIED,
     add_to,
-    aligned_bytes,
+    aligned,
     copy_words,
     lines,
     pointer,
@@ -28,15 +28,19 @@ WIDTHS = widths_of_word(5)
 LINES = sum(2**width for width in WIDTHS)
 
 
-@kernel(uint64[:, ::1], int64, int64[:, ::1], int64[:, ::1])
 def add_steps(words: Any, first: int, steps: Ints, totals: Ints) -> None:
     """totals[j, t] += Σ_r bit r of words[j, first:] · steps[r, t], for TARGETS targets.
 
     `steps` has 64 rows a word, and words that are a multiple of COPIED.
     """
-    tables = aligned_bytes(LINES * LINE).view(np.int64).reshape(LINES, TARGETS)
-    which = np.arange(totals.shape[0])
-    columns = np.empty((COPIED, which.size, 1), np.uint64)
+    tables = aligned((LINES, TARGETS), np.int64)
+    columns = np.empty((COPIED, len(totals), 1), np.uint64)
+    add_by_tables(words, first, steps, totals, np.arange(len(totals)), tables, columns)
+
+
+@kernel(uint64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], uint64[:, :, ::1])
+def add_by_tables(words: Any, first: int, steps: Ints, totals: Ints, which: Ints, tables: Ints, columns: Any) -> None:
+    """`add_steps`, with its memory; `which` is all columns."""
     for start in range(0, steps.shape[0] // 64, COPIED):
         copy_words(words, which, first + start, columns)
         for k in range(COPIED):

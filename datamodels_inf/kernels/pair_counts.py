@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import int32, int64, types, uint64
+from numba import int32, int64, types, uint8, uint16, uint64
 from numba.extending import intrinsic
 
 from datamodels_inf.internal.checks import Ints
@@ -22,7 +22,7 @@ from datamodels_inf.kernels.subset_tables import (
     CACHE_LINE,
     COPIED,
     add_to,
-    aligned_bytes,
+    aligned,
     copy_words,
     lines,
     pointer,
@@ -50,7 +50,6 @@ ROUNDS = (2**16 - 1) // (64 * COPIED)
 """So often COPIED words are counted before a number of 16 bits could overflow."""
 
 
-@kernel(uint64[:, ::1], int64[::1], int64[::1], int64, int64, int32[:, ::1])
 def count_common(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
     """counts[b, i] = popcount(words[features[b]] & words[which[i]]), over the words from `first` to `last`.
 
@@ -59,35 +58,61 @@ def count_common(words: Any, features: Ints, which: Ints, first: int, last: int,
     rest = features.size % LANES
     tabled = features.size - (rest if rest < WORTH else 0)
     if tabled > 0:
-        _count_by_tables(words, features[:tabled], which, first, last, counts)
-    for start in range(tabled, features.size, BLOCK):
+        tables, bits = aligned((LINES, LINE), np.uint8), aligned((64 * WORDS, LINE), np.uint8)
+        lane_bytes = aligned((8, LANES), np.uint8)
+        columns = np.empty((COPIED // WORDS, which.size, WORDS), np.uint64)
+        sums = aligned((-(-tabled // LANES), which.size, LANES), np.uint16)
+        sums[:] = 0
+        memory = tables, lane_bytes, lane_bytes.view(np.uint64), bits, bits.view(np.uint64), columns, sums
+        count_by_tables(words, features[:tabled], which, first, last, counts, *memory)
+    if tabled < features.size:
+        count_one_by_one(words, features[tabled:], which, first, last, counts[tabled:])
+
+
+@kernel(uint64[:, ::1], int64[::1], int64[::1], int64, int64, int32[:, ::1])
+def count_one_by_one(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
+    """`count_common` for a few features."""
+    for start in range(0, features.size, BLOCK):
         for i in range(which.size):
             column = words[which[i], first:last]
             for b in range(start, min(start + BLOCK, features.size)):
                 counts[b, i] = common_ones(column, words[features[b], first:last])  # type: ignore[call-arg]
 
 
-@kernel()
-def _count_by_tables(words: Any, features: Ints, which: Ints, first: int, last: int, counts: Any) -> None:
-    n_blocks = -(-features.size // LANES)
-    tables = aligned_bytes(LINES * LINE).reshape(LINES, LINE)
-    lane_bytes, bits = np.empty((8, LANES), np.uint8), np.empty((64 * WORDS, LINE), np.uint8)
-    columns = np.empty((COPIED // WORDS, which.size, WORDS), np.uint64)
-    sums = np.zeros((n_blocks, which.size, LANES), np.uint16)
+@kernel(
+    uint64[:, ::1], int64[::1], int64[::1], int64, int64, int32[:, ::1], uint8[:, ::1], uint8[:, ::1],
+    uint64[:, ::1], uint8[:, ::1], uint64[:, ::1], uint64[:, :, ::1], uint16[:, :, ::1],
+)  # fmt: skip
+def count_by_tables(
+    words: Any,
+    features: Ints,
+    which: Ints,
+    first: int,
+    last: int,
+    counts: Any,
+    tables: Any,
+    lane_bytes: Any,
+    lane_words: Any,
+    bits: Any,
+    bit_words: Any,
+    columns: Any,
+    sums: Any,
+) -> None:
+    """`count_common` for many features, with its memory; `lane_words` and `bit_words` are views of the bytes."""
     for b in range(features.size):
         for i in range(which.size):
             counts[b, i] = 0
     for start in range(first, last, COPIED):
         copy_words(words, which, start, columns)
-        for block in range(n_blocks):
+        for block in range(sums.shape[0]):
             lanes = features[block * LANES : (block + 1) * LANES]
             for k in range(COPIED // WORDS):
-                _lay_out(words, lanes, start + k * WORDS, lane_bytes, bits)
+                _lay_out(words, lanes, start + k * WORDS, lane_bytes, lane_words, bit_words)
                 tabulate(bits, WIDTHS, tables)
                 for i in range(which.size):
                     add_lines(tables, columns[k, i], sums[block, i])  # type: ignore[call-arg]
         if start + COPIED >= last or (start - first) // COPIED % ROUNDS == ROUNDS - 1:
-            for block in range(n_blocks):
+            for block in range(sums.shape[0]):
                 _add_transposed(sums[block], counts[block * LANES : min((block + 1) * LANES, features.size)])
 
 
@@ -102,9 +127,8 @@ def _add_transposed(sums: Any, counts: Any) -> None:
 
 
 @kernel()
-def _lay_out(words: Any, lanes: Ints, first: int, lane_bytes: Any, bits: Any) -> None:
-    """bits[r] = bit r of each lane, from word `first` on, two lanes a byte; lanes beyond the last are empty."""
-    eights, out = lane_bytes.view(np.uint64), bits.view(np.uint64)
+def _lay_out(words: Any, lanes: Ints, first: int, lane_bytes: Any, eights: Any, out: Any) -> None:
+    """out[r] = bit r of each lane, from word `first` on, two lanes a byte; lanes beyond the last are empty."""
     for k in range(WORDS):
         for b in range(LANES):
             word = words[lanes[b], first + k] if b < lanes.size else np.uint64(0)

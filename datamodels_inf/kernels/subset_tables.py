@@ -10,6 +10,7 @@ Numba has no vectors; what is here writes the look-up in LLVM's language, for an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.kernels.compiled import check_layout, kernel
@@ -32,12 +34,13 @@ def widths_of_word(width: int) -> tuple[int, ...]:
     return (width,) * (64 // width) + ((64 % width,) if 64 % width else ())
 
 
-@kernel()
-def aligned_bytes(size: int) -> Any:
-    """An array of bytes that begins with a line of the cache."""
+def aligned(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """An array without values that begins with a line of the cache, so that no vector lies in two of them."""
+    size = prod(shape) * np.dtype(kind).itemsize
     memory = np.empty(size + CACHE_LINE, np.uint8)
     begin = -memory.ctypes.data % CACHE_LINE
-    return memory[begin : begin + size]
+    found: NDArray[Any] = memory[begin : begin + size].view(kind).reshape(shape)
+    return found
 
 
 @kernel()
@@ -50,7 +53,7 @@ def copy_words(words: Any, which: Ints, first: int, out: Any) -> None:
             out[k // per_run, i, k % per_run] = column[k]
 
 
-@kernel()
+@kernel(by_itself=True)
 def tabulate(summands: Any, widths: tuple[int, ...], tables: Any) -> None:
     """Tables of groups of rows of `summands`, one behind the other: line e is the sum of the group's rows set in e."""
     line, row = 0, 0

@@ -23,7 +23,7 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import in_threads
 from datamodels_inf.kernels.coordinate_descent import descend_and_look, steep_columns
 from datamodels_inf.kernels.pair_counts import WORTH
-from datamodels_inf.lasso.gram import Gram
+from datamodels_inf.lasso.gram import NO_SQUARE, Gram
 
 NEAR = 0.95
 """A column joins the working set when |g_j| exceeds this share of λ: most of these get a weight a step later."""
@@ -39,7 +39,6 @@ SINGULAR = 1e-6
 """Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
 NEWTON_AFTER = 16
 """Rounds of sweeps before steps of Newton's: where columns depend on each other much, sweeps alone are slow."""
-NO_SQUARE: NDArray[np.float32] = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, eq=False)

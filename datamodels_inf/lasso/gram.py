@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.threads import even_slices, in_threads
-from datamodels_inf.kernels.gram_rows import Rows, add_to_rows, correlate, mirror_rows, set_rows
+from datamodels_inf.kernels.coordinate_descent import descend_and_look
+from datamodels_inf.kernels.gram_rows import Rows, add_to_rows, mirror_rows, set_rows
 from datamodels_inf.kernels.pair_counts import LANES, count_common
 from datamodels_inf.lasso.columns import COLUMNS_AT_ONCE, ColumnBits, Part
 
@@ -27,6 +28,8 @@ ROWS_AT_ONCE = 2 * LANES
 """Rows counted or completed in one go: two tables of `pair_counts`."""
 MOST = 2**15 - 1
 """The largest number that a row holds."""
+NO_SQUARE: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+"""Of no columns."""
 
 
 class TooManyRowsError(ValueError):
@@ -103,8 +106,9 @@ class Gram:
             self._set_view()
 
     def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
-        """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`."""
-        return correlate(self.view, c, features, w)
+        """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`: what a descent of no steps looks at."""
+        size = features.size
+        return descend_and_look(self.view, NO_SQUARE, size, features, np.arange(size), w, c, c, 0.0, 0.0, 0.0, 0)[1]
 
     def _set_sums(self) -> None:
         self._part = self.columns.span(0, self.level)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from datamodels_inf.kernels import ahead
+from pipeline.compiling import IMPORTED_LATE
 
 READY = """
 import json
@@ -18,6 +19,16 @@ with compiling.Compiling(doors, 1) as ready:
         ready.ready(doors[:1], lines.append)
     loaded = [len(dispatcher_of(door).signatures) for door in doors]
 print(json.dumps([lines, loaded]))
+"""
+
+WAITING = """
+import json, sys
+from pipeline import compiling
+doors = ["gram_rows.mirror_rows", "gram_rows.set_rows", "gram_rows.add_to_rows", "coordinate_descent.steep_columns"]
+before = [module in sys.modules for module in compiling.IMPORTED_LATE]
+with compiling.Compiling(doors, 2) as ready:
+    ready.ready(doors, print, quiet=True)
+print(json.dumps([before, [module in sys.modules for module in compiling.IMPORTED_LATE]]))
 """
 
 WHOLE_RUN = """
@@ -49,6 +60,12 @@ def test_one_line_once_per_installation(tmp_path):
     """With a patience of no time; the second kernel was not asked for."""
     assert python(READY, NUMBA_CACHE_DIR=str(tmp_path)) == [["compiling, once per installation"], [1, 0]]
     assert python(READY, NUMBA_CACHE_DIR=str(tmp_path))[0] == []
+
+
+def test_who_waits_imports_meanwhile_what_later_stages_need(tmp_path):
+    none = [False] * len(IMPORTED_LATE)
+    assert python(WAITING, NUMBA_CACHE_DIR=str(tmp_path)) == [none, [True] * len(IMPORTED_LATE)]
+    assert python(WAITING, NUMBA_CACHE_DIR=str(tmp_path)) == [none, none]
 
 
 def test_every_kernel_of_a_run_has_the_one_signature_of_its_door_and_is_known_ahead(tmp_path):

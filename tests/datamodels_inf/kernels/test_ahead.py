@@ -29,9 +29,23 @@ loaded = [[sum(getattr(dispatcher_of(door).stats, name).values()) for door in do
 print(json.dumps([before, tried, kept, *loaded]))
 """
 
+CLOSE = f"""
+import json
+from datamodels_inf.kernels.ahead import EVERYTHING, Ahead, is_kept
+doors = ({SMALL[0]!r}, *EVERYTHING)
+ahead = Ahead(doors, 2)
+ahead.wait(doors[:1])
+ahead.close()
+print(json.dumps([ahead.wait(doors), is_kept(doors[0]), all(map(is_kept, doors))]))
+"""
+
 
 def compile_in(folder, how, processes):
-    command = [sys.executable, "-c", COMPILE, how, str(processes)]
+    return python(folder, COMPILE, how, str(processes))
+
+
+def python(folder, *code):
+    command = [sys.executable, "-c", *code]
     done = subprocess.run(
         command, check=True, capture_output=True, text=True, env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}
     )
@@ -50,6 +64,11 @@ def test_what_no_other_process_compiles_is_compiled_here(tmp_path):
     assert compile_in(tmp_path, "well", 1) == [none, True, none, [0, 0], [1, 1]]
     first_two = [True, True, *none[2:]]
     assert compile_in(tmp_path, "broken", 2) == [first_two, True, first_two, [1, 1], [0, 0]]
+
+
+def test_who_closes_waits_for_nobody(tmp_path):
+    """The processes are at work by then; `close` returns when all of them have ended."""
+    assert python(tmp_path, CLOSE) == [True, True, False]
 
 
 def doors():
