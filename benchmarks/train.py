@@ -40,9 +40,7 @@ from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from datamodels_inf.training.train import train_margins
 from pipeline.commands.train import recipe_of
 from pipeline.config_files import load_config
-from pipeline.images.image_set import Labels
-from pipeline.training.inputs import Inputs
-from pipeline.training.workers import Batch, train_batches
+from pipeline.places.processes import Processes
 
 SEED = 20_241
 N_CLASSES = 10
@@ -106,28 +104,40 @@ def cases() -> list[Case]:
 # -------------------------------------------------------------------------------------------------- the three
 
 
-def ours_margins(case: Case, masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+def ours_margins(case: Case, masks: NDArray[np.bool_], first: int = 0) -> NDArray[np.float32]:
     """In this process; the workers do the same."""
     return train_margins(
         case.images, case.labels, case.targets, case.target_labels, masks,
-        first=0, recipe=case.recipe, seed=SEED, n_classes=N_CLASSES,
+        first=first, recipe=case.recipe, seed=SEED, n_classes=N_CLASSES,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Batches of the models of a case, by their number, as units of work."""
+
+    case: Case
+
+    def size(self, unit: int) -> float:
+        return self.case.batch
+
+    def open(self, threads: int) -> Callable[[int, Callable[[float], object]], dict[str, NDArray[np.float32]]]:
+        torch.set_num_threads(1)
+        masks = self.case.masks(0, self.case.batch)
+        return lambda unit, advance: {"margins": ours_margins(self.case, masks, unit * self.case.batch)}
 
 
 def ours_rate(case: Case, seconds: float, cores: int) -> tuple[float, float]:
     """(models a second once all workers are at work, seconds until then)."""
-    names = tuple(map(str, range(N_CLASSES)))
-    inputs = Inputs(case.images, case.targets, Labels(case.labels, case.target_labels, names))
-    masks = case.masks(0, case.batch)
     begin, warm, ends = time.perf_counter(), 2 * cores, []
 
-    def batches() -> Iterator[Batch]:
+    def batches() -> Iterator[int]:
         for key in count():
             if len(ends) > warm and time.perf_counter() > ends[warm] + seconds:
                 return
-            yield Batch.of(key, SEED, key * case.batch, masks)
+            yield key
 
-    for _ in train_batches(inputs, case.recipe, batches(), cores):
+    for _ in Processes(cores).done(Endless(case), batches(), lambda step: None):
         ends.append(time.perf_counter())
     return (len(ends) - 1 - warm) * case.batch / (ends[-1] - ends[warm]), ends[0] - begin
 

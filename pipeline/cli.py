@@ -9,7 +9,7 @@ import click
 
 from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, leave_quietly, named
 from pipeline.commands.definitions import COMMANDS
-from pipeline.errors import BadInputError, StoppedEarly
+from pipeline.errors import BadInputError, StoppedEarly, WorkStoppedError
 from pipeline.progress import working
 
 
@@ -57,6 +57,8 @@ def _run() -> None:
         sys.exit(0)
     except BadInputError as error:
         _stop(str(error), 2)
+    except WorkStoppedError as error:
+        _stop(str(error), 1)
     except (click.Abort, KeyboardInterrupt):
         _stop("interrupted; nothing was left half-written.", 130)
     except Exception as error:

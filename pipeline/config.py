@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
+from pipeline.places.settings import ClusterSettings
 from pipeline.referee_settings import Referee
 from pipeline.report_name import LONGEST_NAME
 from pipeline.section import Count, Fraction, Section
@@ -267,6 +268,7 @@ class Config(Section):
     verify: Verify = Verify()
     referee: Referee = Referee()
     report: Report = Report()
+    cluster: ClusterSettings = ClusterSettings()
 
     @model_validator(mode="after")
     def _weights_are_given(self) -> Config:

@@ -117,10 +117,13 @@ def named_configs() -> dict[str, Path]:
     return {path.stem: path for path in folder.glob("*.toml")}
 
 
-def to_toml(config: Config) -> str:
-    """The effective configuration, as TOML that reads back to the same; settings that are unset are left out."""
+def to_toml(config: Config, without: Collection[str] = ()) -> str:
+    """The effective configuration, as TOML that reads back to the same; settings that are unset are left out.
+
+    without: sections that are left out as well.
+    """
     lines: list[str] = []
-    for section, values in config.model_dump(mode="json").items():
+    for section, values in config.model_dump(mode="json", exclude=set(without)).items():
         lines += [f"[{section}]", *(f"{k} = {literal(v)}" for k, v in values.items() if v is not None), ""]
     return "\n".join(lines)
 
@@ -129,7 +132,12 @@ def literal(value: Any) -> str:
     """A setting as TOML writes it, also in a `section.key=value` override."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False)  # Of strings, numbers, booleans and lists, TOML's own form,
+    if isinstance(value, dict):
+        pairs = (f"{literal(str(key))} = {literal(item)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    text = json.dumps(value, ensure_ascii=False)  # Of strings, numbers and booleans, TOML's own form,
     return text.replace("\x7f", "\\u007f")  # but for this one character, which TOML does not allow.
 
 

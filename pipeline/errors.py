@@ -9,3 +9,7 @@ class BadInputError(Exception):
 
 class StoppedEarly(Exception):  # noqa: N818 (not an error)
     """The user wanted no more than this. Exit code 0."""
+
+
+class WorkStoppedError(Exception):
+    """Work that could not go on, for a reason outside of it: one sentence; what is done is kept. Exit code 1."""

@@ -105,6 +105,11 @@ threads_option = click.option(
     default=None,
     help="Default: the cores that this process may use. Changes no result.",
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Workers that do the work: tcp://HOST:PORT of a Dask scheduler, local:N, or slurm. Changes no result.",
+)
 _folder = partial(click.option, type=click.Path(path_type=Path), show_default=True)
 _store = _folder("--store", default=Path("data"), help="Cache.")
 _reports = _folder("--reports", default=Path("reports"), help="Each report is published in a folder of its name.")
@@ -121,10 +126,13 @@ _work = (
 )
 _verbose = click.option("--verbose", is_flag=True, help="A traceback with a failure.")
 
-common_options = (*config_options, _store, _reports, _force, *_work, _verbose)
+common_options = (*config_options, _store, _reports, _force, cluster_option, *_work, _verbose)
 """Of commands that run stages up to one that is published."""
 
-stage_options = (*config_options, _store, _force, *_work, _verbose)
+download_options = (*config_options, _store, _force, *_work, _verbose)
+"""Of the command that brings data."""
+
+stage_options = (*config_options, _store, _force, cluster_option, *_work, _verbose)
 """Of commands that run stages and publish nothing."""
 
 status_options = (*config_options, _store, _reports, _verbose)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.report_name import changes
@@ -23,27 +25,31 @@ TOLD = ("report.json", "referee.json")
 def publish(result: Result, home: Path, config: Config, command: str) -> Iterator[str]:
     """Copy a report to `home`, file by file and each whole, and yield lines to say.
 
-    What an older report left there goes, and where it was one of another configuration, a line says of which.
+    What an older report left there goes, and where it was one of another configuration, a line says of which. One
+    process at a time: two stores may publish to one folder, and each would take the other's files for leftovers.
     """
-    same = holds(home, result)
-    replaced = "" if same else _replaced(home, config, command)
-    if replaced:
-        yield replaced
     home.mkdir(parents=True, exist_ok=True)
-    files: dict[str, dict[str, Any]] = result.manifest["files"]
-    others = [name for name in listed_files(home) if name not in files]  # Panels that were asked for, or an older page.
-    stale = [] if same else others
-    for path in (*(home / name for name in stale), *(path for path in home.rglob(f"{PART}*") if path.is_file())):
-        path.unlink(missing_ok=True)
-    for name, entry in files.items():
-        place = home / name
-        if place.is_file() and file_digest(place) == entry["sha256"]:
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(place) as temporary:
-            shutil.copyfile(result.folder / name, temporary)
-    with whole_file(home / LISTED) as temporary:
-        write_list(temporary, [*files, *(others if same else ())])
+    with FileLock(home.with_name(f".{home.name}.lock")):  # Beside it: the folder itself is for people.
+        same = holds(home, result)
+        replaced = "" if same else _replaced(home, config, command)
+        if replaced:
+            yield replaced
+        files: dict[str, dict[str, Any]] = result.manifest["files"]
+        others = [
+            name for name in listed_files(home) if name not in files
+        ]  # Panels that were asked for, or an older page.
+        stale = [] if same else others
+        for path in (*(home / name for name in stale), *(path for path in home.rglob(f"{PART}*") if path.is_file())):
+            path.unlink(missing_ok=True)
+        for name, entry in files.items():
+            place = home / name
+            if place.is_file() and file_digest(place) == entry["sha256"]:
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(place) as temporary:
+                shutil.copyfile(result.folder / name, temporary)
+        with whole_file(home / LISTED) as temporary:
+            write_list(temporary, [*files, *(others if same else ())])
     yield f"report   {home / 'index.html'}"
 
 

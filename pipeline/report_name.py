@@ -18,9 +18,9 @@ NUMBER = re.compile(r"[0-9.]+(e[0-9]+)?")
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Section → key → value, as JSON."""
 
-ASIDE = ("train", "robustness", "verify", "referee", "report")
-"""Sections that make no other report of a configuration: how its set was made, what is held against its findings, and
-how it is shown."""
+ASIDE = ("train", "robustness", "verify", "referee", "report", "cluster")
+"""Sections that make no other report of a configuration: how its set was made, what is held against its findings, how
+it is shown, and where the work is done."""
 
 SAME_RESULT = ("fit.memory_gb", "test.chunk_pairs", "source.mirrors")
 """Settings that change no number of a report."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from datamodels_inf.internal.cores import available_cores, blas_threads
 from pipeline.compiling import Compiling
 from pipeline.config import Config
 from pipeline.errors import BadInputError
+from pipeline.places.base import Place
+from pipeline.places.fitness import remove_notes
 from pipeline.progress import working
 from pipeline.published import publish, refuse_blocked
 from pipeline.stages import STAGES, Run, Stage
@@ -42,6 +45,7 @@ class Pipeline:
         dry_run: bool = False,
     ) -> None:
         self.config = config
+        self._cluster: Place | None = None
         self.store = Store(store, origin)
         self.reports = reports
         self.command = command
@@ -81,7 +85,8 @@ class Pipeline:
         with self.store.locked(self.say):
             self._look_ahead(specs, None)
             results: dict[str, Result] = {}
-            with Compiling(self._kernels(specs), self.threads) as compiling:
+            with ExitStack() as using, Compiling(self._kernels(specs), self.threads) as compiling:
+                self._cluster = self._workers(using)
                 for name, spec in specs.items():
                     inputs = {key: results[key] for key in spec.inputs}
                     results[name] = self._stage(name, spec, inputs, compiling)
@@ -91,6 +96,20 @@ class Pipeline:
                 for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                     self.say(f"{'':<9} {line}")
         return results[last]
+
+    def _workers(self, using: ExitStack) -> Place | None:
+        """Those of the configured cluster, which are called when a stage has work for them."""
+        remove_notes(self.store.root)
+        if self.config.cluster.address is None:
+            return None
+        from pipeline.places.cluster import Cluster
+
+        cluster = Cluster(self.config.cluster, self.store.root, self._say_more, self.quiet)
+        return using.enter_context(cluster)
+
+    def _say_more(self, line: str) -> None:
+        """Below the line that names the stage."""
+        self.say(f"{'':<9} {line}")
 
     def _needed_specs(self, last: str) -> dict[str, Spec]:
         """Those of `last` and of every stage that it needs: a file that is missing is missed before anything runs."""
@@ -177,15 +196,16 @@ class Pipeline:
                 store=self.store.root,
                 threads=self.threads,
                 quiet=self.quiet,
-                say=lambda line: self.say(f"{'':<9} {line}"),
+                say=self._say_more,
                 confirm=self.confirm,
                 dry_run=self.dry_run,
                 command=self.command,
+                cluster=self._cluster,
             )
             summary: Summary = STAGES[name].run(run)
             return summary.as_json()
 
-        compiling.ready(STAGES[name].kernels(self.config), lambda line: self.say(f"{'':<9} {line}"), self.quiet)
+        compiling.ready(STAGES[name].kernels(self.config), self._say_more, self.quiet)
         made = self.store.make(spec, inputs, work)
         shutil.rmtree(unfinished, ignore_errors=True)
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal, get_args
 
 import numpy as np
@@ -46,3 +47,18 @@ def stream(seed: int, model: int, purpose: int) -> np.random.Generator:
         raise ValueError("`seed` must be a whole number from 0 to 2**64 - 1.")
     key, counter = np.array([seed, model], dtype=np.uint64), np.array([0, 0, 0, purpose], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def model_seed(seed: int, model: int) -> int:
+    """A whole number below 2**32 of one model's own, for generators that are not ours.
+
+    Models of one seed never share it: it is a permutation of their numbers, which the seed chooses. No more than 32
+    bits, since numpy's RandomState and with it scikit-learn take no more.
+    """
+    if not 0 <= model < 2**32:
+        raise ValueError("`model` must be a whole number from 0 to 2**32 - 1.")
+    digest = hashlib.sha256(f"seeds of models {seed}".encode()).digest()
+    mixed = model ^ int.from_bytes(digest[:4], "big")
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):  # MurmurHash3's last steps, each reversible.
+        mixed = (mixed ^ mixed >> shift) * factor % 2**32
+    return mixed ^ int.from_bytes(digest[4:8], "big")

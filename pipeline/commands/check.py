@@ -82,7 +82,7 @@ def _n_tests(looked: Looked, targets: Ints, premise: ExchangeabilityReport) -> i
     pairs, _ = draw_design(looked.config, looked, Fitted((datamodel,), targets))
     if premise.law == "stratified" and looked.config.test.design == "top":
         return None  # Which of them are within a class, only the fit knows.
-    return int(tests_made(pairs, testable_pairs(looked.config, premise, looked.labels)).sum())
+    return int(tests_made(pairs, testable_pairs(looked.config, premise, looked)).sum())
 
 
 def _check_weights(looked: Looked) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,30 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.cores import available_cores
-from datamodels_inf.row_blocks import LEAST
 from datamodels_inf.training.patch_features import learn_patch_features
 from datamodels_inf.training.recipe import PatchRecipe, Recipe
-from pipeline.config import Test
+from pipeline.commands.made_models import made_lines, shard_lines
+from pipeline.commands.train_function import function_supplies
+from pipeline.config import Config
 from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError
 from pipeline.images.choice import balanced, focused
 from pipeline.images.find import DEFAULT_MIRRORS, get_images
 from pipeline.images.image_set import ImageSet, load_cifar10, load_digits
+from pipeline.places.base import Place
+from pipeline.places.processes import Processes
+from pipeline.places.settings import ClusterSettings
 from pipeline.progress import progress_bar
 from pipeline.sources.cifar10_images import stored_images
-from pipeline.text.numbers import counted
 from pipeline.training.inputs import Features, images_digest
 from pipeline.training.job import Job
-from pipeline.training.made_set import train_source
+from pipeline.training.made_set import train_shard, train_source
+from pipeline.training.parts import NAME, Parts, shard_folder
 from pipeline.training.settings import Train
+from pipeline.training.shards import Shard
+from pipeline.training.supplies import Images, Supplies
 
 RECIPES = {
     "digits": Recipe(),
     "cifar10": Recipe("convnet", hidden=16, steps=300, learning_rate=0.003, weight_decay=0.01, batch_size=64),
 }
 
-FEWEST = 6
-"""Models that can be fitted and tested at all: three and three."""
+OF_DIGITS = ("dataset", "n_train", "n_targets", "n_models")
+"""What the configuration "digits" says in `[train]`, and where no configuration is named is not said of a function."""
 
 UNLABELLED = 10_000
 """Images that features are learned from, the last of the training set; those of the study come from its beginning."""
@@ -51,20 +56,58 @@ class Chosen(NamedTuple):
     others: NDArray[np.uint8]
 
 
-def train_settings(config_name: str | None, overrides: Sequence[str], options: Mapping[str, Any]) -> Train:
-    """The section `[train]` of a configuration, changed by overrides, then by the options that are not None."""
-    if config_name is not None and "train" not in load_config(config_name, overrides).model_fields_set:
+def train_config(config_name: str | None, overrides: Sequence[str], options: Mapping[str, Any]) -> Config:
+    """A configuration, its section `[train]` changed by overrides, then by the options that are not None."""
+    changed = any(override.lstrip().startswith("train.") for override in overrides)
+    if config_name is not None and not changed and "train" not in load_config(config_name, ()).model_fields_set:
         raise BadInputError(f"--config {config_name} has no section [train], so that it does not say what to train.")
+    if config_name is None and _has_function(overrides, options):
+        overrides = (*(f"train.{name}=" for name in OF_DIGITS), *overrides)
     given = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     words = [f"train.{name}={literal(value)}" for name, value in given.items() if value is not None]
-    return load_config(config_name or "digits", (*overrides, *words)).train
+    return load_config(config_name or "digits", (*overrides, *words))
+
+
+def place_of(
+    settings: ClusterSettings, out: Path, shard: Shard | None, workers: int | None, quiet: bool,
+    say: Callable[[str], object],
+) -> AbstractContextManager[Place]:  # fmt: skip
+    """The cluster of a configuration, or else processes of this machine."""
+    if settings.address is None:
+        return nullcontext(Processes(workers or available_cores()))
+    from pipeline.places.cluster import Cluster
+
+    folder = out / NAME if shard is None else shard_folder(out, shard)  # What its workers read lies there, or above it.
+    return Cluster(settings, folder, say, quiet)
+
+
+def _has_function(overrides: Sequence[str], options: Mapping[str, Any]) -> bool:
+    set_to = (override.partition("=") for override in overrides)
+    return options.get("function") is not None or any(
+        name.strip() == "train.function" and text.strip() for name, _, text in set_to
+    )
 
 
 def train_from_settings(
-    train: Train, out: Path, store: Path, workers: int | None, quiet: bool, say: Callable[[str], object]
-) -> Iterator[str]:
-    """Train, or find the work done; yield the lines to print."""
+    train: Train, out: Path, store: Path, place: Place, quiet: bool, say: Callable[[str], object],
+    shard: Shard | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Train all of it, or a shard, or find the work done; yield the lines to print."""
     _check_proportion(train.proportion, train.n_train)
+    supplies: Supplies = (
+        _supplies(train, store, quiet, say) if train.function is None else function_supplies(train, Path.cwd())
+    )
+    if shard is not None:
+        done = train_shard(shard, supplies, out, place, quiet, say)
+        yield from shard_lines(shard, done, Parts(out, supplies.job))
+        if not done.whole:
+            return
+    else:
+        train_source(supplies, out, place, quiet, say)
+    yield from made_lines(supplies.job, out, train.target_class)
+
+
+def _supplies(train: Train, store: Path, quiet: bool, say: Callable[[str], object]) -> Images:
     recipe, features = recipe_of(train), PatchRecipe() if train.features == "patches" else None
     chosen = _chosen(train, store, quiet, say)
     images = chosen.images
@@ -82,12 +125,7 @@ def train_from_settings(
         margin_step=train.margin_step,
     )
     make = None if features is None else lambda: _features(features, job.seed, chosen, quiet, say)
-    train_source(job, images, out, workers or available_cores(), quiet, make, say)
-    what = f"{counted(job.n_train, 'image')} and {counted(job.n_targets, 'target')}"
-    verb = "is" if job.n_models == 1 else "are"
-    yield f"{counted(job.n_models, 'model')} of {what} {verb} in {out}."
-    if job.n_models >= FEWEST:
-        yield f"Use them: {_next_command(job, images, train.target_class, out)}"
+    return Images(job, images, make)
 
 
 def _check_proportion(proportion: float, n_train: int) -> None:
@@ -95,28 +133,6 @@ def _check_proportion(proportion: float, n_train: int) -> None:
         raise BadInputError(f"--proportion {proportion} must lie strictly between 0 and 1.")
     if round(proportion * n_train) in (0, n_train):
         raise BadInputError(f"--proportion {proportion} of {n_train:,} images is none or all of them; change one.")
-
-
-def _next_command(job: Job, images: ImageSet, wanted: str | None, out: Path) -> str:
-    """What works as it stands: `init`, or of so few models that no rule divides them a `run` that does."""
-    if job.n_models >= 2 * LEAST:
-        return shlex.join(["datamodels-inf", "init", str(out)])
-    first_target = int(images.target_labels[0]) if wanted is None else images.class_names.index(wanted)
-    settings = {
-        "source.kind": "files",
-        "source.folder": str(out),
-        "test.rows": "progressive",
-        "test.method": "contrast",
-        "test.target_class": images.class_names[first_target],
-        "report.name": re.sub(r"[^A-Za-z0-9]+", "-", out.resolve().name).strip("-") or job.dataset,
-        "source.first_rows": str(job.n_models // 2),
-    }
-    n_same_class = int(np.bincount(images.train_labels).min())
-    supply = n_same_class * (n_same_class - 1) // 2 * int((images.target_labels == first_target).sum())
-    if supply < Test().repeats:
-        settings["test.repeats"] = str(max(supply, 1))
-    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    return shlex.join(["datamodels-inf", "run", *words])
 
 
 def recipe_of(train: Train) -> Recipe:

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.remote.npy import read_fields
 from pipeline.remote.objects import Identity
 from pipeline.text.numbers import human_bytes
 
@@ -60,9 +60,10 @@ class Mirror:
         self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else "array.npy")
         with telling_a_full_disk(self.folder, lambda: rows.n_rows * rows.stored_row_bytes):
             self._describe(name, identity, kind)
+            self._header = b"" if raw else _header(rows.dtype, rows.shape)
             if not self.file.exists():
-                self._create(raw)
-        self._data_start = 0 if raw else _data_start(self.file)
+                self._create()
+            self._mend_header()
         self.done = self._read_done()
 
     def _describe(self, name: str, identity: Identity, kind: str) -> None:
@@ -82,15 +83,19 @@ class Mirror:
         temporary.write_text(json.dumps(description), encoding="utf-8")
         temporary.replace(note)
 
-    def _create(self, raw: bool) -> None:
+    def _create(self) -> None:
         """An empty sparse file of the full size."""
         temporary = self.folder / "array.part"
-        if raw:
-            temporary.touch()
-            os.truncate(temporary, self.rows.n_rows)
-        else:
-            np.lib.format.open_memmap(temporary, mode="w+", dtype=self.rows.dtype, shape=self.rows.shape)
+        temporary.write_bytes(self._header)
+        os.truncate(temporary, len(self._header) + self.rows.n_rows * self.rows.stored_row_bytes)
         temporary.replace(self.file)
+
+    def _mend_header(self) -> None:
+        """Whatever happened to it: the rows, which have checksums, are read by it, and it is known what it must be."""
+        with self.file.open("r+b") as file:
+            if file.read(len(self._header)) != self._header:
+                file.seek(0)
+                file.write(self._header)
 
     def _read_done(self) -> dict[Interval, str]:
         """Complete runs of rows; a half-written last line is passed over."""
@@ -126,7 +131,7 @@ class Mirror:
             for block in blocks:
                 stored = self._transform(block)
                 digest.update(stored.data)
-                _put(file.fileno(), stored, self._data_start + row * self.rows.stored_row_bytes)
+                _put(file.fileno(), stored, len(self._header) + row * self.rows.stored_row_bytes)
                 row += len(stored)
                 del block, stored  # So that the next block has their memory.
         assert row == stop, (row, start, stop)
@@ -156,14 +161,16 @@ class Mirror:
 
     def _digest(self, start: int, stop: int) -> str:
         with self.file.open("rb") as file:
-            file.seek(self._data_start + start * self.rows.stored_row_bytes)
+            file.seek(len(self._header) + start * self.rows.stored_row_bytes)
             return hashlib.sha256(file.read((stop - start) * self.rows.stored_row_bytes)).hexdigest()
 
     def checksums(self, wanted: Sequence[Interval]) -> list[list[Any]]:
-        """[offset, bytes, sha256] of every complete run that overlaps `wanted`, for the stage's manifest."""
+        """[offset, bytes, sha256] of the header and of every complete run that overlaps `wanted`, for the stage's
+        manifest."""
         width = self.rows.stored_row_bytes
-        return [
-            [self._data_start + start * width, (stop - start) * width, digest]
+        header = [[0, len(self._header), hashlib.sha256(self._header).hexdigest()]] if self._header else []
+        return header + [
+            [len(self._header) + start * width, (stop - start) * width, digest]
             for (start, stop), digest in sorted(self.done.items())
             if any(start < b and a < stop for a, b in wanted)
         ]
@@ -216,7 +223,10 @@ def _put(handle: int, content: NDArray[np.uint8], place: int) -> None:
         left, place = left[written:], place + written
 
 
-def _data_start(path: Path) -> int:
-    with path.open("rb") as file:
-        read_fields(file)
-        return file.tell()
+def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """Of the .npy file of such an array."""
+    stream = BytesIO()
+    np.lib.format.write_array_header_1_0(
+        stream, {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    )
+    return stream.getvalue()

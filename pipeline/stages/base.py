@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from datamodels_inf.internal.cores import available_cores
 from pipeline.config import Config
+from pipeline.places.base import InProcess, Place
+from pipeline.places.processes import Processes
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.store.cache import Result
 from pipeline.summaries import Summary, read_summary
@@ -23,7 +25,8 @@ class Run:
 
     inputs: the results of the stages it reads. out: the folder to fill. unfinished: a folder that outlives a kill, for
     finished steps. store: the root of all results. threads: None is as many as there are cores. say: a line to the
-    user. confirm, dry_run: before what costs money. command: what makes the whole run again.
+    user. confirm, dry_run: before what costs money. command: what makes the whole run again. cluster: workers that make
+    its units of work; None: this machine does.
     """
 
     config: Config
@@ -37,6 +40,7 @@ class Run:
     confirm: Callable[[str], bool]
     dry_run: bool
     command: str
+    cluster: Place | None = None
 
     @cached_property
     def data(self) -> Data:
@@ -52,6 +56,16 @@ class Run:
     def n_threads(self) -> int:
         """`threads`, or the cores that this process may use."""
         return self.threads or available_cores()
+
+    @property
+    def place(self) -> Place:
+        """Where units are made that use threads."""
+        return self.cluster or InProcess(self.n_threads)
+
+    @property
+    def training_place(self) -> Place:
+        """Where models are trained, each by one thread."""
+        return self.cluster or Processes(self.n_threads)
 
 
 def _always(config: Config) -> bool:
@@ -118,6 +132,7 @@ PICTURES = ("images.npz",)
 APART = {
     "train": "a set is known by its content, however it was made",
     "verify": "only the stages that train fresh models read it, and they add what they read",
+    "cluster": "where units of work are made changes no result",
     "referee": "only the referee's stages read it, and they add what they read",
 }
 """Sections that do not enter keys by themselves, each with the reason."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -87,6 +87,10 @@ class Data:
     rows: DownloadSummary
     held_out: Interval
     config: Config
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to a worker, which opens the files itself: fields and no arrays, and a path for any process."""
+        return {**{each.name: getattr(self, each.name) for each in fields(self)}, "folder": self.folder.absolute()}
 
     @classmethod
     def of(cls, result: Result, config: Config) -> Data:
@@ -323,6 +327,10 @@ class _Lazy(Sequence[Datamodel]):
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
         self._read: dict[int, Datamodel] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Paths for any process, and nothing that was read."""
+        return {"_files": [file.absolute() for file in self._files], "_read": {}}
 
     def __len__(self) -> int:
         return len(self._files)

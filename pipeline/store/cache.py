@@ -85,11 +85,13 @@ class Result:
 
     @property
     def n_bytes_outside(self) -> dict[str, int]:
-        """Bytes that it uses of files beside its folder, by the folder of the store that they lie in."""
+        """Bytes that it uses of files beside its folder, by the folder of the store that they lie in; of arrays, their
+        rows."""
         found: dict[str, int] = {}
         for name, runs in self.summary.get("outside", {}).items():
             home = next(part for part in Path(name).parts if part != "..")
-            found[home] = found.get(home, 0) + sum(int(length) for _, length, _ in runs)
+            counted = [int(length) for start, length, _ in runs if start or not name.endswith(".npy")]
+            found[home] = found.get(home, 0) + sum(counted)
         return found
 
 
@@ -122,6 +124,8 @@ class Store:
         manifest = _read_manifest(folder / "manifest.json")
         if manifest is None:
             return None, f"{folder / 'manifest.json'} is damaged"
+        if (manifest["stage"], manifest["key"]) != (spec.stage, spec.key):
+            return None, f"{folder} holds the result of {manifest['stage']} {manifest['key']}"
         damage = _damage(folder, manifest["files"]) or _outside_damage(folder, manifest["summary"])
         if damage:
             return None, damage

@@ -1,2 +1,2 @@
-"""Models trained here: `job` says what they depend on, `inputs` what they see, `workers` train them, `made_set` keeps
-their masks and margins as a source folder."""
+"""Models trained here: `job` says what they depend on, `inputs` what they see, `work` trains them, `parts` keeps
+what is finished, `made_set` makes a source folder of their masks and margins, and `merge` one of shards."""

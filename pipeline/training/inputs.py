@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels, as_float, read_arrays, readable
 from pipeline.store.files import save_arrays
+from pipeline.training.job import Job
 
 FEATURE_FILE = "features.npz"
 FEATURE_ARRAYS = ("train", "targets", "train_numbers", "target_numbers")
@@ -77,6 +79,14 @@ def _check_part(features: NDArray[Any], numbers: NDArray[Any], n_labels: int) ->
         raise ValueError("its features are not all finite")
     if numbers.dtype != np.int64 or numbers.shape not in ((0,), (n_labels,)):
         raise ValueError("its numbers of images are not int64, one for each label or none")
+
+
+def read_inputs(path: Path, job: Job) -> Inputs:
+    """What the models of a job see, from the file of its features or images."""
+    made = Features.load(path).inputs if job.features is not None else Inputs.of_pixels(ImageSet.load(path))
+    if (len(made.train), len(made.targets)) != (job.n_train, job.n_targets):
+        raise BadInputError(f"{path} has other numbers of images than its manifest; get the set again.")
+    return made
 
 
 def images_digest(images: ImageSet) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any
@@ -48,6 +48,10 @@ class Job:
             return margins.astype(np.float16).astype(np.float32)
         return np.asarray(np.rint(margins / self.margin_step), np.float32) * np.float32(self.margin_step)
 
+    def batch(self, n_models: int, usual: int) -> int:
+        """How many of so many models are trained together: as usual, for they are small and trained in blocks."""
+        return usual
+
     def as_json(self) -> dict[str, Any]:
         """For a manifest."""
         return asdict(self)
@@ -61,6 +65,21 @@ class Job:
             if part is not None and not (isinstance(part, Mapping) and part.keys() <= {f.name for f in fields(kind)}):
                 raise ValueError("it is no job of `train`")
         return _adapter().validate_json(json.dumps(found), strict=True)
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In what two jobs differ, as JSON has them: "n_models 400 and 500, recipe.steps 5 and 6"."""
+    first, second = dict(_flat(one)), dict(_flat(other))
+    names = [name for name in (first | second) if first.get(name) != second.get(name)]
+    return ", ".join(f"{name} {first.get(name)} and {second.get(name)}" for name in names)
+
+
+def _flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
 
 
 @cache

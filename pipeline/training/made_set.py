@@ -7,7 +7,10 @@
     images.npz     training and target images, labels, class names; not where features.npz says which images they are
     manifest.json  seed, recipe, versions, checksums
 
-A finished chunk of models is kept in `.parts`; a killed run goes on from there.
+Models of a function of the user's (`FunctionJob`) leave a folder as in docs/own-data.md instead: masks.npy,
+outcomes.npy (float32), subsets.json, labels.npz and images.npz where they were given; with a manifest.json as well.
+
+Finished batches of models are kept in `.parts` (`Parts`); a killed run goes on from there, and shards meet there.
 """
 
 from __future__ import annotations
@@ -15,85 +18,108 @@ from __future__ import annotations
 import json
 import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
-from datamodels_inf.training.draws import draw_masks
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import ImageSet
-from pipeline.progress import progress_bar
+from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.files import file_digest, make_folder, save_arrays, whole_file
-from pipeline.store.unfinished_steps import read_step, save_step
-from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
+from pipeline.training.any_job import AnyJob
+from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import Job
-from pipeline.training.workers import Batch, train_batches
+from pipeline.training.parts import Parts, check_same
+from pipeline.training.shards import Shard
+from pipeline.training.supplies import Supplies, kept_files
+from pipeline.training.work import Models
 
-CHUNK = 512
+MANIFEST = "manifest.json"
 
 
 def train_source(
-    job: Job,
-    images: ImageSet,
-    out: Path,
-    workers: int,
-    quiet: bool,
-    make_features: Callable[[], Features] | None = None,
-    say: Callable[[str], object] = lambda line: None,
+    supplies: Supplies, out: Path, place: Place, quiet: bool, say: Callable[[str], object] = lambda line: None
 ) -> Path:
-    """Make the source folder `out`, or go on with it; a folder of another job is left alone.
-
-    make_features: for a job with features, asked once; what it gives is kept with the parts.
-    """
-    parts = out / ".parts"
-    if (out / "manifest.json").is_file():
-        _check_same(out / "manifest.json", job, "holds a set made with other settings")
-        _check_whole(out)
-        shutil.rmtree(parts, ignore_errors=True)  # Left by a process that was killed at its very end.
-        return out
-    make_folder(out, "--out")
-    _claim(parts, job)
-    with FileLock(parts / "lock"):
-        if not (out / "manifest.json").is_file():  # Else another process made it while this one waited.
-            features = None if make_features is None else _kept_features(parts, make_features)
-            inputs = Inputs.of_pixels(images) if features is None else features.inputs
-            _train_missing(job, inputs, parts, workers, quiet, say)
-            _assemble(job, images, features, parts, out)
-    shutil.rmtree(parts, ignore_errors=True)
+    """Make the source folder `out`, or go on with it; a folder of another job is left alone."""
+    parts = Parts(out, supplies.job)
+    if not is_whole(parts):
+        with unless_made(parts):
+            work = _begun(supplies, parts)
+            with parts.work():
+                parts.train_missing(parts.starts, work, partial(kept_margins, parts.job), place, quiet, say)
+                assemble(parts, _all_outcomes(parts))
+    parts.remove()
     return out
 
 
-def _kept_features(parts: Path, make_features: Callable[[], Features]) -> Features:
-    path = parts / FEATURE_FILE
-    if not path.is_file():
-        make_features().save(path)
-    return Features.load(path)
+@dataclass(frozen=True)
+class ShardDone:
+    """What became of a shard: its batches and models, how many of these were trained now, and which batches of the
+    whole set are not there yet, by their first model. whole: the set needs no shard any more."""
+
+    n_batches: int
+    n_models: int
+    n_trained: int
+    missing: tuple[int, ...]
+    whole: bool = False
 
 
-def _train_missing(
-    job: Job, inputs: Inputs, parts: Path, workers: int, quiet: bool, say: Callable[[str], object]
-) -> None:
-    def complain(damage: str) -> None:
-        say(f"{damage}; its models are trained again")
+def train_shard(
+    shard: Shard, supplies: Supplies, out: Path, place: Place, quiet: bool, say: Callable[[str], object]
+) -> ShardDone:
+    """Train the batches of one shard into `.parts` of `out`, and leave the set to `merge`."""
+    parts = Parts(out, supplies.job)
+    own, trained = parts.of_shard(shard), 0
+    if not is_whole(parts):
+        with unless_made(parts):
+            work = _begun(supplies, parts)
+            with parts.work(shard):
+                trained = parts.train_missing(own, work, partial(kept_margins, parts.job), place, quiet, say)
+    if whole := is_whole(parts):
+        parts.remove()  # What was trained while others finished the set.
+    missing = () if whole else tuple(start for start in parts.starts if not parts.path(start).is_file())
+    return ShardDone(len(own), parts.n_models(own), trained, missing, whole)
 
-    missing = [s for s in range(0, job.n_models, CHUNK) if read_step(_part(parts, s), complain) is None]
-    batches = (Batch.of(start, job.seed, start, _masks(job, start)) for start in missing)
-    with progress_bar(job.n_models, "model", f"train {job.dataset}", quiet) as advance:
-        advance(job.n_models - sum(min(CHUNK, job.n_models - start) for start in missing))
-        for start, margins in train_batches(inputs, job.recipe, batches, workers):
-            save_step(_part(parts, start), {"margins": kept_margins(job, margins)})
-            advance(len(margins))
+
+def is_whole(parts: Parts) -> bool:
+    """Whether the set of these parts is made; one that is damaged or of another job is refused."""
+    manifest = parts.out / MANIFEST
+    if not manifest.is_file():
+        return False
+    check_same(manifest, parts.job, "holds a set made with other settings")
+    _check_files(parts.out)
+    return True
 
 
-def kept_margins(job: Job, margins: NDArray[np.float32]) -> NDArray[Any]:
-    """Margins as a set of this job keeps them: float16, or multiples of its margin_step."""
+@contextmanager
+def unless_made(parts: Parts) -> Iterator[None]:
+    """What fails since another process made the set, and removed its parts, has not failed."""
+    try:
+        yield
+    except (BadInputError, FileNotFoundError):
+        if not is_whole(parts):
+            raise
+
+
+def _begun(supplies: Supplies, parts: Parts) -> Work[Models]:
+    """How models are trained, of a folder that is claimed and has all they need."""
+    make_folder(parts.out, "--out")
+    with parts.claimed():
+        return supplies.keep(parts.folder)
+
+
+def kept_margins(job: AnyJob, margins: NDArray[np.float32]) -> NDArray[Any]:
+    """Margins as a set of this job keeps them: float16, or multiples of its margin_step; of a function, as they are."""
+    if isinstance(job, FunctionJob):
+        return margins
     if job.margin_step is not None:
         multiples = np.rint(margins / job.margin_step)
         if not np.abs(multiples).max() <= np.iinfo(np.int16).max:
@@ -106,60 +132,37 @@ def kept_margins(job: Job, margins: NDArray[np.float32]) -> NDArray[Any]:
     return half
 
 
-def _masks(job: Job, start: int) -> NDArray[np.bool_]:
-    stop = min(start + CHUNK, job.n_models)
-    return draw_masks(job.n_train, start, stop, seed=job.seed, proportion=job.proportion, law=job.law)
-
-
-def _part(parts: Path, start: int) -> Path:
-    return parts / f"{start:09d}.npz"
-
-
-def _claim(parts: Path, job: Job) -> None:
-    """Note whose parts these are; refuse those of another job."""
-    note = parts / "job.json"
-    if note.is_file():
-        _check_same(note, job, "holds unfinished work with other settings")
-        return
-    if any(path.name != ".parts" for path in parts.parent.iterdir()):
-        raise BadInputError(f"--out {parts.parent} is not empty and was not made by this command; name another folder.")
-    parts.mkdir(exist_ok=True)
-    with whole_file(note) as temporary:
-        temporary.write_text(json.dumps({"job": job.as_json()}), encoding="utf-8")
-
-
-def _check_same(path: Path, job: Job, problem: str) -> None:
+def _check_files(out: Path) -> None:
     try:
-        found = Job.of_json(json.loads(path.read_text(encoding="utf-8"))["job"])
-    except (ValueError, KeyError, TypeError):
-        found = None
-    if found != job:
-        raise BadInputError(f"{path.parent} {problem}; give --out another folder.")
-
-
-def _check_whole(out: Path) -> None:
-    try:
-        digests = dict(json.loads((out / "manifest.json").read_text(encoding="utf-8"))["sha256"])
+        digests = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8"))["sha256"])
     except (ValueError, KeyError, TypeError) as error:
-        raise BadInputError(f"{out / 'manifest.json'} is damaged; delete {out} and make the set again.") from error
+        raise BadInputError(f"{out / MANIFEST} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():
         if not (out / name).is_file() or file_digest(out / name) != digest:
             raise BadInputError(f"{out / name} is missing or damaged; delete {out} and make the set again.")
 
 
-def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path, out: Path) -> None:
-    """The source's files; the manifest comes last, so that a folder that has one is complete."""
-    starts = range(0, job.n_models, CHUNK)
+def _all_outcomes(parts: Parts) -> list[NDArray[Any]]:
+    found = []
+    for start in parts.starts:
+        outcomes = parts.outcomes(start)
+        if outcomes is None:
+            raise BadInputError(f"{parts.path(start)} is damaged; run the command again.")
+        found.append(outcomes)
+    return found
+
+
+def assemble(parts: Parts, outcomes: Sequence[NDArray[Any]]) -> None:
+    """The set's files, of all batches and of what models needed; the manifest comes last, so that a folder that has one
+    is complete."""
+    job, out = parts.job, parts.out
     with whole_file(out / "masks.npy") as temporary:
-        np.save(temporary, np.concatenate([pack_rows(_masks(job, start)) for start in starts]))
-    margins = np.concatenate([_load_part(_part(parts, start)) for start in starts])
-    names = ["masks.npy", _save_margins(job, margins, out)]
-    if features is not None:
-        features.save(out / FEATURE_FILE)
-        names.append(FEATURE_FILE)
-    if features is None or not len(features.train_numbers):
-        images.save(out / "images.npz")
-        names.append("images.npz")
+        np.save(temporary, np.concatenate([pack_rows(parts.models(start).masks(job)) for start in parts.starts]))
+    names = ["masks.npy", _save_margins(job, np.concatenate(outcomes), out)]
+    for name in kept_files(job, parts.folder):
+        with whole_file(out / name) as temporary:
+            shutil.copyfile(parts.folder / name, temporary)
+        names.append(name)
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "job": job.as_json(),
@@ -170,23 +173,17 @@ def _assemble(job: Job, images: ImageSet, features: Features | None, parts: Path
         },
         "sha256": {name: file_digest(out / name) for name in names},
     }
-    with whole_file(out / "manifest.json") as temporary:
+    with whole_file(out / MANIFEST) as temporary:
         temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _save_margins(job: Job, margins: NDArray[Any], out: Path) -> str:
+def _save_margins(job: AnyJob, margins: NDArray[Any], out: Path) -> str:
     """The name of their file. One target's multiples beside each other pack best."""
-    if job.margin_step is None:
-        with whole_file(out / "margins.npy") as temporary:
+    if isinstance(job, FunctionJob) or job.margin_step is None:
+        name = "margins.npy" if isinstance(job, Job) else "outcomes.npy"
+        with whole_file(out / name) as temporary:
             np.save(temporary, margins)
-        return "margins.npy"
+        return name
     small = np.abs(margins).max() <= np.iinfo(np.int8).max
     save_arrays(out / MULTIPLES, {"multiples": margins.T.astype(np.int8 if small else np.int16)}, compress=True)
     return MULTIPLES
-
-
-def _load_part(path: Path) -> NDArray[Any]:
-    part = read_step(path, lambda damage: None)
-    if part is None:
-        raise BadInputError(f"{path} is damaged; run the command again.")
-    return part["margins"]

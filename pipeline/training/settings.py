@@ -16,12 +16,24 @@ else:
     NetworkName = Literal[tuple(NETWORKS)]
 
 
+OF_NETWORKS = (
+    "architecture", "hidden", "steps", "learning_rate", "weight_decay", "decay", "last_layer", "batch_size",
+    "margin_step", "target_class", "of_target_class",
+)  # fmt: skip
+OF_FUNCTIONS = ("labels", "outcome", "higher_is_better", "retries", "repeatable")
+"""Settings that are None by default, so that what does not concern a set is not among its settings."""
+
+
 class Train(Section):
     """Settings of how a model is trained that are not given are those of the data set's own recipe.
 
     balanced: from the whole of CIFAR-10, as many training images of each class, and as many targets, but
     of_target_class of target_class; else the first images. features: "patches" are learned without labels, from images
     beyond those of the set. margin_step: margins are kept as whole multiples of it.
+
+    function: "package.module:name" of the user's own, which trains a model in the place of our networks; then images
+    and labels are files of its items, outcome and higher_is_better say what it returns, retries how often a model that
+    failed is tried again (2), and repeatable (true) whether the same mask and seed must give the same outcomes.
     """
 
     dataset: Literal["digits", "cifar10"] = "digits"
@@ -45,6 +57,29 @@ class Train(Section):
     law: Literal["fixed-size", "bernoulli"] = "fixed-size"
     margin_step: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
+    function: str | None = None
+    labels: Path | None = None
+    outcome: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+    higher_is_better: bool | None = None
+    retries: Annotated[int, Field(ge=0, le=100, strict=True)] | None = None
+    repeatable: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_a_function_or_a_network(self) -> Train:
+        names = OF_FUNCTIONS if self.function is None else OF_NETWORKS
+        if other := next((name for name in names if getattr(self, name) is not None), None):
+            what = "is for train.function" if self.function is None else "is for networks of ours, not for a function"
+            raise ValueError(f"train.{other} {what}; leave it out")
+        if self.function is not None:
+            module, colon, name = self.function.partition(":")
+            if not (colon and all(part.isidentifier() for part in (*module.split("."), *name.split(".")))):
+                raise ValueError(f"train.function = {self.function!r}: give it as package.module:function")
+            if self.dataset != "digits" or self.balanced or self.features != "pixels":
+                raise ValueError(
+                    "train.dataset, train.balanced and train.features are for networks of ours; leave "
+                    "them out beside train.function"
+                )
+        return self
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Train:

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import ImageSet
+from pipeline.places.base import Place, Work
 from pipeline.sources import SOURCES
 from pipeline.store.files import file_digest
 from pipeline.text.json_file import read_json
-from pipeline.training.inputs import FEATURE_FILE, Features, Inputs
-from pipeline.training.job import Job
+from pipeline.training.any_job import AnyJob, job_of_json
+from pipeline.training.function_job import FunctionJob
+from pipeline.training.function_work import RETRIES, FunctionTraining, check_function
+from pipeline.training.inputs import FEATURE_FILE
+from pipeline.training.own_function import OwnFunction
+from pipeline.training.work import Models, Training
 
 if TYPE_CHECKING:
     from pipeline.config import Config
@@ -23,11 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainedSet:
-    """How its models were trained, and the file of what they saw, with its checksum."""
+    """How its models were trained, and the file of what they saw, with its checksum: for a function of the user's, none
+    that is known. retries: of such a function."""
 
-    job: Job
-    inputs_file: Path
+    job: AnyJob
+    inputs_file: Path | None
     inputs_sha256: str
+    retries: int = RETRIES
 
     @classmethod
     def of(cls, config: Config, who: str) -> TrainedSet:
@@ -40,9 +46,13 @@ class TrainedSet:
             )
         try:
             manifest = read_json(folder / "manifest.json")
-            job, digests = Job.of_json(manifest["job"]), manifest["sha256"]
-            name = FEATURE_FILE if job.features is not None else "images.npz"
-            made = cls(job, folder / name, str(digests[name]))
+            job, digests = job_of_json(manifest["job"]), manifest["sha256"]
+            if isinstance(job, FunctionJob):
+                retries = config.train.retries
+                made = cls(job, None, "", RETRIES if retries is None else retries)
+            else:
+                name = FEATURE_FILE if job.features is not None else "images.npz"
+                made = cls(job, folder / name, str(digests[name]))
         except (BadInputError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'} does not say how its models were trained; make the set again."
@@ -53,6 +63,9 @@ class TrainedSet:
     @property
     def content(self) -> dict[str, object]:
         """What the margins of fresh models depend on, for a key."""
+        job = {name: value for name, value in self.job.as_json().items() if name not in ("n_models", "files")}
+        if self.inputs_file is None:
+            return {"job": job}
         if not self.inputs_file.is_file():
             raise BadInputError(f"{self.inputs_file} does not exist; the set is not complete.")
         if file_digest(self.inputs_file) != self.inputs_sha256:
@@ -60,18 +73,19 @@ class TrainedSet:
                 f"{self.inputs_file} is damaged: its checksum is not that of its manifest, and models trained on it "
                 "would not be like those of the set; get the set again."
             )
-        job = {name: value for name, value in self.job.as_json().items() if name != "n_models"}
         return {"job": job, "inputs": self.inputs_sha256}
 
-    def inputs(self) -> Inputs:
-        """What models see."""
-        if self.job.features is not None:
-            made = Features.load(self.inputs_file).inputs
-        else:
-            made = Inputs.of_pixels(ImageSet.load(self.inputs_file))
-        if (len(made.train), len(made.targets)) != (self.job.n_train, self.job.n_targets):
-            raise BadInputError(f"{self.inputs_file} has other numbers of images than its manifest; get the set again.")
-        return made
+    def training(self, place: Place, folder: Path) -> Work[Models]:
+        """More models of the same kind, as units of work; `folder` is for what a place could not read otherwise.
+
+        A function of the user's is that of the folder the command runs in, and must be the one that trained the set.
+        """
+        if isinstance(self.job, FunctionJob):
+            found = OwnFunction.find(self.job.function, Path.cwd())
+            check_function(self.job, found)
+            return FunctionTraining(self.job, found.folder, self.retries)
+        assert self.inputs_file is not None
+        return Training(self.job, place.visible(self.inputs_file.absolute(), folder))
 
     def fresh_seed(self, purpose: str, seed: int) -> int:
         """A seed for models that share no random number with those of the set, or of another purpose."""
@@ -83,7 +97,7 @@ LOOKED_AT = 256
 """Masks of a set that are held against its manifest."""
 
 
-def _check_masks(path: Path, job: Job) -> None:
+def _check_masks(path: Path, job: AnyJob) -> None:
     """Fresh masks are drawn by the manifest's law, so the set's own must be of it."""
     try:
         bits = np.load(path, mmap_mode="r", allow_pickle=False)[:LOOKED_AT]

@@ -9,9 +9,11 @@ from pipeline.images import find
 from pipeline.images.choice import balanced
 from pipeline.images.find import get_images
 from pipeline.images.image_set import ImageSet, load_cifar10
+from pipeline.places.processes import Processes
 from pipeline.training.inputs import Features, images_digest
 from pipeline.training.job import Job
 from pipeline.training.made_set import train_source
+from pipeline.training.supplies import Images
 
 N_MODELS = 600
 TARGETS = np.array([39, 3, 20, 11, 5, 8])
@@ -48,7 +50,8 @@ def make_set(out, images, *, numbered=True, n_models=N_MODELS):
     job = Job(
         "cifar10", 20, len(TARGETS), images_digest(chosen), n_models, recipe, 0, 0.5, "fixed-size", PatchRecipe(), 0.1
     )
-    train_source(job, chosen, out, 1, True, lambda: Features(*features, chosen.labels, *numbers))
+    supplies = Images(job, chosen, lambda: Features(*features, chosen.labels, *numbers))
+    train_source(supplies, out, Processes(1), True)
     return out
 
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 from command_here import call, ok
@@ -102,3 +104,24 @@ def test_a_place_that_is_taken_is_refused_before_any_stage_runs(tmp_path, how):
     done = call(tmp_path, "run", *SMALL)
     assert done.returncode == 2 and how in done.stderr and "set report.name" in done.stderr
     assert "running" not in done.stdout and not list((tmp_path / "data").glob("*/*"))
+
+
+def test_two_stores_may_publish_to_one_folder_at_a_time(small_run):
+    """Neither takes what the other is about to write for a leftover."""
+    code = f"""
+from pathlib import Path
+from pipeline.config_files import load_config
+from pipeline.published import publish
+from pipeline.run import Pipeline
+config = load_config("digits", {list(SMALL[1::2])!r})
+pipeline = Pipeline(config, Path("data"), Path("reports"))
+found = pipeline.finished([name for name, _ in pipeline.specs()], "run")
+for _ in range(40):
+    (Path("shared") / "index.html").unlink(missing_ok=True)
+    list(publish(found["report"], Path("shared"), config, "run"))
+"""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=small_run, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    assert [(process.communicate()[1].decode(), process.returncode) for process in processes] == [("", 0)] * 2
+    assert not list((small_run / "shared").rglob(".part-*"))

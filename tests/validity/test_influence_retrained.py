@@ -4,16 +4,15 @@ import json
 
 import numpy as np
 import pytest
-import torch
 from long_runs import times
+from trained_here import margins_of, one_torch_thread
 
 from datamodels_inf import Datamodel, PackedMasks, influence_atlas
-from datamodels_inf.training.draws import draw_masks
 from pipeline.images.image_set import load_digits
 from pipeline.sources.embedded import FOLDER
 from pipeline.training.inputs import Inputs
 from pipeline.training.job import Job
-from pipeline.training.workers import Batch, train_batch
+from pipeline.training.work import Models
 
 SEED = 20_241_117
 FRESH = times(3_000, 20_000)
@@ -31,12 +30,10 @@ def shipped():
 def truth():
     """(difference of means, its standard error), (targets, images), of freshly trained models."""
     job = Job.of_json(json.loads((FOLDER / "manifest.json").read_text())["job"])
-    x = draw_masks(job.n_train, 0, FRESH, seed=SEED, proportion=0.5, law=job.law)
+    unit = Models(SEED, 0, FRESH)
     inputs = Inputs.of_pixels(load_digits(job.n_train, job.n_targets))
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    y = train_batch(inputs, job.recipe, Batch.of(0, SEED, 0, x)).astype(float)
-    torch.set_num_threads(before)
+    with one_torch_thread():
+        x, y = unit.masks(job), margins_of(job, inputs, unit).astype(float)
     (a, mean_a, var_a), (b, mean_b, var_b) = moments(x, y), moments(~x, y)
     return mean_a - mean_b, np.sqrt(var_a / a + var_b / b)
 

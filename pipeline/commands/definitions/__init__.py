@@ -16,6 +16,7 @@ from pipeline.commands.definitions.images import images
 from pipeline.commands.definitions.import_folder import import_folder
 from pipeline.commands.definitions.influence import influence
 from pipeline.commands.definitions.init import init
+from pipeline.commands.definitions.merge import merge
 from pipeline.commands.definitions.panel import panel
 from pipeline.commands.definitions.plan import plan
 from pipeline.commands.definitions.referee import referee
@@ -46,6 +47,7 @@ COMMANDS: dict[str, click.Command] = {
     "check": check,
     "import": import_folder,
     "train": train,
+    "merge": merge,
     "images": images,
     "config": config,
     "simulate": simulate,

@@ -28,13 +28,14 @@ def pipeline_of(
     dry_run: bool = False,
     quiet: bool = False,
     verbose: bool = False,
+    cluster: str | None = None,
 ) -> Pipeline:
     """The stages of a configuration, as the options of a command that runs or lists them say."""
     from pipeline.config_files import load_config
     from pipeline.run import Pipeline
 
     return Pipeline(
-        load_config(config_name, overrides),
+        load_config(config_name, with_cluster(overrides, cluster)),
         store,
         reports,
         origin=Path(config_name).stem,
@@ -48,6 +49,13 @@ def pipeline_of(
     )
 
 
+def with_cluster(overrides: tuple[str, ...], cluster: str | None) -> tuple[str, ...]:
+    """The changes of a configuration, and --cluster as one of them."""
+    from pipeline.config_files import literal
+
+    return overrides if cluster is None else (*overrides, f"cluster.address={literal(cluster)}")
+
+
 def ask(question: str) -> bool:
     """Yes or no, with no bar in the way."""
     with SCREEN.paused():
@@ -55,8 +63,9 @@ def ask(question: str) -> bool:
 
 
 def reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:
-    """What a user types to make the whole run again."""
-    return shlex.join(["datamodels-inf", "run", *config_words(config_name, overrides)])
+    """What a user types to make the whole run again, wherever it is done."""
+    kept = tuple(override for override in overrides if not override.strip().startswith("cluster."))
+    return shlex.join(["datamodels-inf", "run", *config_words(config_name, kept)])
 
 
 def config_words(config_name: str, overrides: tuple[str, ...]) -> list[str]:

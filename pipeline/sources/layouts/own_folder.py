@@ -103,7 +103,7 @@ class OwnFolder:
     def labelled(self) -> bool:
         """Whether classes are known; of pictures alone they are not."""
         images = self.images or there(self.folder / "images.npz")
-        pictures = images is not None and (images.suffix != ".npz" or not _without_labels(images))
+        pictures = images is not None and (images.suffix != ".npz" or not without_labels(images))
         return self.subsets.train_labels is not None or (self.folder / "labels.npz").is_file() or pictures
 
     def _counted(self, labels: Labels | None, images: Path | ImageSet | None) -> Counted | None:
@@ -208,7 +208,7 @@ class OwnFolder:
         """(images, labels): those of subsets.json or labels.npz before those of the images."""
         if path is None or path.suffix != ".npz":
             return path, labels
-        pictures = ImageSet.load_pictures(path) if _without_labels(path) else ImageSet.load(path)
+        pictures = ImageSet.load_pictures(path) if without_labels(path) else ImageSet.load(path)
         if labels is None:
             return pictures, pictures.known_labels
         counts = len(labels.train_labels), len(labels.target_labels)
@@ -293,7 +293,7 @@ def _bounds(name: str, array: NDArray[Any], indptr: Path | None) -> NDArray[np.i
     return ends
 
 
-def _without_labels(path: Path) -> bool:
+def without_labels(path: Path) -> bool:
     """Whether an .npz of images has no classes."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:

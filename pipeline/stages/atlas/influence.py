@@ -16,9 +16,9 @@ from datamodels_inf.prediction import Prediction
 from datamodels_inf.shape import Shape
 from pipeline.config import Config, Test
 from pipeline.influence_summaries import InfluenceSummary
+from pipeline.places.base import Advance
 from pipeline.progress import share_bar
 from pipeline.stages.atlas.found import Found, evidence_in, scaled_pvalues
-from pipeline.stages.atlas.tile_files import Advance
 from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.atlas.weights import (
     ALL,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datamodels_inf.atlas import AtlasMaker
 from datamodels_inf.influence import MaskLaw
@@ -17,11 +15,13 @@ from datamodels_inf.kernels import ahead
 from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.influence_summaries import AtlasSummary
-from pipeline.stages.atlas.tile_files import Advance, TileFiles
+from pipeline.places.base import Advance
+from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
+from pipeline.store.unfinished_steps import Arrays
 from pipeline.text.numbers import counted
 
 VERSION = 4
@@ -56,10 +56,9 @@ def run(run: Run) -> AtlasSummary:
     if stratified:
         run.say(f"{STRATIFIED}: an empty atlas")
     targets = np.zeros(0, np.int64) if stratified else _targets(run)
-    estimates = Estimates(data, fitted, targets, run.n_threads)
-    tails = bool(len(targets)) and estimates.leans
+    tails = bool(len(targets)) and MaskLaw.of(data.held_out_masks).leans
     names = ("tile", "tails") if tails else ("tile",)
-    tiles = TileFiles(run, "an atlas", len(targets), data.n_train, names, estimates.of)
+    tiles = TileFiles(run, "an atlas", len(targets), data.n_train, names, Estimates(data, fitted, targets))
     tiles.make()
     return AtlasSummary(
         targets=tuple(targets.tolist()),
@@ -73,34 +72,45 @@ def run(run: Run) -> AtlasSummary:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The arrays of tiles of `targets`, on the held-out rows."""
+    """The arrays of tiles of `targets`, on the held-out rows, as units of work."""
 
     data: Data
     fitted: Fitted
     targets: Ints
+
+    def size(self, unit: range) -> float:
+        """Its targets."""
+        return len(unit)
+
+    def open(self, threads: int) -> EstimateMaker:
+        """The masks are transposed when the first tile needs it."""
+        return EstimateMaker(self, threads)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateMaker:
+    """Makes tiles."""
+
+    work: Estimates
     threads: int
 
     @cached_property
-    def leans(self) -> bool:
-        """Whether the tails of the targets' laws are kept: where masks do not hold half of the images."""
-        return MaskLaw.of(self.data.held_out_masks).leans
-
-    @cached_property
     def _maker(self) -> AtlasMaker:
-        """Made when the first tile needs it: the masks are transposed then."""
-        blocks = self.data.blocks
-        bounds = [block.rows[0] - blocks[0].rows[0] for block in blocks] + [self.data.held_out_masks.n_models]
-        return AtlasMaker(self.data.held_out_masks, self.threads, bounds=bounds)
+        data = self.work.data
+        bounds = [block.rows[0] - data.blocks[0].rows[0] for block in data.blocks] + [data.held_out_masks.n_models]
+        return AtlasMaker(data.held_out_masks, self.threads, bounds=bounds)
 
-    def of(self, tile: range, advance: Advance) -> list[NDArray[Any]]:
-        """Estimates and standard errors, and where they are kept, tails."""
-        targets = self.targets[tile.start : tile.stop]
-        margins = self.data.held_out_margins(targets)
-        places = self.fitted.places(targets)
-        datamodels = [self.fitted.datamodels[block.prefix].subset(places) for block in self.data.blocks]
-        found = self._maker.tile(tile, margins, datamodels, advance)
-        both = np.stack([found.estimate, found.standard_error]).astype(np.float32)
-        return [both, *([np.stack([[tail.places, tail.deviates] for tail in found.tails])] if found.tails else [])]
+    def __call__(self, unit: range, advance: Advance, /) -> Arrays:
+        """Estimates and standard errors, and where masks do not hold half of the images, tails."""
+        data, fitted = self.work.data, self.work.fitted
+        targets = self.work.targets[unit.start : unit.stop]
+        places = fitted.places(targets)
+        datamodels = [fitted.datamodels[block.prefix].subset(places) for block in data.blocks]
+        found = self._maker.tile(unit, data.held_out_margins(targets), datamodels, advance)
+        arrays = {"tile": np.stack([found.estimate, found.standard_error]).astype(np.float32)}
+        if found.tails:
+            arrays["tails"] = np.stack([[tail.places, tail.deviates] for tail in found.tails])
+        return arrays
 
 
 def _targets(run: Run) -> Ints:

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run
 from pipeline.store.files import file_digest, whole_file
-
-Advance: TypeAlias = Callable[[float], object]
 
 
 @dataclass(frozen=True, eq=False)
 class TileFiles:
     """The tiles of n_targets.
 
-    names: the files of a tile, the first the one whose presence says that the tile is done. estimate(tile, advance):
-    their arrays, of a range of targets. what: is made, in words.
+    names: the files of a tile, the first the one whose presence says that the tile is done. work: makes their arrays,
+    by these names, of a range of targets. what: is made, in words.
     """
 
     run: Run
@@ -33,7 +32,7 @@ class TileFiles:
     n_targets: int
     n_train: int
     names: tuple[str, ...]
-    estimate: Callable[[range, Advance], Sequence[NDArray[Any]]]
+    work: Work[range]
 
     @property
     def size(self) -> int:
@@ -49,18 +48,19 @@ class TileFiles:
         if kept:
             self.run.say(f"going on with {self.what} that was stopped: {kept:,} of {len(starts):,} tiles are done")
         with progress_bar(self.n_targets, "target", self.what.split()[-1], self.run.quiet) as advance:
-            for first in starts:
-                self._tile(range(first, min(first + self.size, self.n_targets)), advance)
+            for tile, arrays in self.run.place.done(self.work, self._missing(starts, advance), advance):
+                for name in self.names[::-1]:
+                    _save(unfinished / tile_name(tile.start, name), arrays[name])
         for name in (name for first in starts for name in self._files(first)):
             _link(unfinished / name, self.run.out / name)
 
-    def _tile(self, tile: range, advance: Advance) -> None:
-        files = [self.run.unfinished / name for name in self._files(tile.start)]
-        if all(map(self._is_whole, files)):
-            advance(len(tile))
-            return
-        for path, array in zip(files[::-1], self.estimate(tile, advance)[::-1], strict=True):
-            _save(path, array)
+    def _missing(self, starts: range, advance: Advance) -> Iterator[range]:
+        for first in starts:
+            tile = range(first, min(first + self.size, self.n_targets))
+            if all(self._is_whole(self.run.unfinished / name) for name in self._files(first)):
+                advance(len(tile))
+            else:
+                yield tile
 
     def _files(self, first: int) -> list[str]:
         return [tile_name(first, name) for name in self.names]

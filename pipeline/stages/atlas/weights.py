@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.prediction import Family, Prediction, evidence_cells, predict, without_prediction
 from datamodels_inf.prediction.family import UNKNOWN
-from pipeline.stages.atlas.tile_files import Advance
+from pipeline.places.base import Advance
 from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.prior.evidence import Evidence
 

@@ -8,40 +8,27 @@ is counted once. A file that is damaged is named, and its batch made again.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.lasso.descent import Solution
-from datamodels_inf.lasso.meter import MOMENTS, PATH, REFIT, TRANSPOSING, Meter
-from datamodels_inf.lasso.solver import BATCH, Fit, GapWarning, Lasso, count_validation_rows
+from datamodels_inf.lasso.meter import TRANSPOSING, Meter
+from datamodels_inf.lasso.solver import BATCH, Fit
 from pipeline.config import Config
+from pipeline.places.base import Advance, Place
 from pipeline.progress import progress_bar
+from pipeline.stages.fit.lasso_work import WORK, Batch, Chosen, Kind, LassoWork, choices_of, fits_of
 from pipeline.stages.fit.sums_file import SumsFile
-from pipeline.stages.inputs import Block, Data
+from pipeline.stages.inputs import Data
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
-
-OF_CHOICE, OF_REFIT = MOMENTS + PATH, MOMENTS + REFIT
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """How the λ of one target was chosen, and the solution that its refit begins with."""
-
-    best: Solution
-    at_end: bool
-    """Whether the best λ is the last of the path: a longer path might have been better."""
-    worst_gap: float
-
-
-@dataclass
 class LassoBatches:
     """The fits of `targets` on the rows before each block of `data`; `unfinished` is a folder that outlives a kill."""
 
@@ -49,131 +36,82 @@ class LassoBatches:
     data: Data
     targets: NDArray[np.int64]
     unfinished: Path
-    threads: int | None
+    place: Place
     quiet: bool
     say: Callable[[str], object]
-    _meter: Meter = field(init=False)
-    _sums: SumsFile = field(init=False)
 
     def run(self) -> Iterator[tuple[list[Fit], list[Chosen]]]:
         """Of each prefix (fits, choices), in the order of the targets."""
-        starts, blocks = range(0, len(self.targets), BATCH), self.data.blocks
+        blocks = range(len(self.data.blocks))
         kept = len(list(self.unfinished.glob("*.npz")))
         if kept:
-            steps = 2 * len(starts) * len(blocks)
+            steps = 2 * len(self._starts) * len(blocks)
             self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")
         fits_in_all = len(self.targets) * len(blocks)
-        with (
-            progress_bar(fits_in_all, "fit", "fit", self.quiet) as advance,
-            SumsFile(self.unfinished) as self._sums,
-        ):
-            self._meter = Meter(
-                advance,
-                fits_in_all,
-                targets=len(self.targets),
-                columns=self.data.n_train,
-                paths=fits_in_all * (OF_CHOICE + OF_REFIT),
-                masks=TRANSPOSING,
-            )
+        with ExitStack() as using:
+            advance = using.enter_context(progress_bar(fits_in_all, "fit", "fit", self.quiet))
+            work = self._work(advance, fits_in_all, using)
             for block in blocks:
-                for k in starts:
-                    self._choose(block, k)
-                for k in starts:
-                    self._refit(block, k)
-                if block is blocks[-1]:
-                    self._meter.finish()
-                    self.__dict__.pop("_lasso", None)  # Gigabytes: what comes next needs memory too.
+                for kind in WORK:
+                    self._make(work, kind, block, advance)
+                if block == blocks[-1]:
+                    if work.meter is not None:
+                        work.meter.finish()
+                    self.place.forget()  # Gigabytes: what comes next needs memory too.
                 yield (
-                    list(chain(*(self._refit(block, k, again=True) for k in starts))),
-                    list(chain(*(self._choose(block, k, again=True) for k in starts))),
+                    list(chain(*(fits_of(self._again(work, Batch("fitted", block, k))) for k in self._starts))),
+                    list(chain(*(choices_of(self._again(work, Batch("chosen", block, k))) for k in self._starts))),
                 )
 
-    @cached_property
-    def _lasso(self) -> Lasso:
-        """Made when the first batch needs it: the masks are transposed then."""
-        fit, prefixes = self.config.fit, [self.data.prefix(block)[0] for block in self.data.blocks]
-        return Lasso(
-            prefixes[-1],
-            ends=[masks.n_models for masks in prefixes],
-            validation_rows=count_validation_rows(prefixes[0].n_models, fit.validation_rows),
-            n_lambdas=fit.n_lambdas,
-            lambda_ratio=fit.lambda_ratio,
-            patience=fit.patience,
-            tolerance=fit.tolerance,
-            memory_gb=fit.memory_gb,
-            threads=self.threads,
-            meter=self._meter,
-            kept=self._sums,
+    @property
+    def _starts(self) -> range:
+        return range(0, len(self.targets), BATCH)
+
+    def _work(self, advance: Advance, fits_in_all: int, using: ExitStack) -> LassoWork:
+        """In this process with a meter and with sums that are kept; elsewhere a bar moves by whole batches."""
+        folder = self.unfinished.absolute()
+        if self.place.remote:
+            folder.mkdir(parents=True, exist_ok=True)
+            return LassoWork(self.config, self.data, self.targets, folder)
+        meter = Meter(
+            advance,
+            fits_in_all,
+            targets=len(self.targets),
+            columns=self.data.n_train,
+            paths=fits_in_all * sum(WORK.values()),
+            masks=TRANSPOSING,
+        )
+        return LassoWork(
+            self.config, self.data, self.targets, folder, meter, using.enter_context(SumsFile(self.unfinished))
         )
 
-    def _margins(self, block: Block, start: int) -> NDArray[np.float16]:
-        return self.data.prefix(block)[1](self.targets[start : start + BATCH])
+    def _make(self, work: LassoWork, kind: Kind, block: int, advance: Advance) -> None:
+        """All batches of a kind; those that are there already are not made again."""
 
-    def _choose(self, block: Block, start: int, again: bool = False) -> list[Chosen]:
-        """Of a batch; after the first block it begins with the fits of the one before. again: it was made before."""
+        def missing() -> Iterator[Batch]:
+            for start in self._starts:
+                unit = Batch(kind, block, start)
+                if self._read(work, unit) is None:
+                    if before := work.before(unit):
+                        self._again(work, before)  # Whole, for whoever makes this one will read it.
+                    yield unit
+                elif work.meter is not None:
+                    work.meter.spared(WORK[kind] * work.n_targets(unit))
+                else:
+                    advance(work.size(unit))
 
-        def make() -> Arrays:
-            number = self.data.blocks.index(block)
-            before = self._refit(self.data.blocks[number - 1], start, again=True) if number else None
-            margins = self._margins(block, start)
-            choices = self._lasso.choose(margins, self._meter, prefix=block.prefix, before=before)
-            best = [choice.best for choice in choices]
-            return {
-                **_joined((b.features, b.w) for b in best),
-                "lam": np.array([b.lam for b in best]),
-                "gap": np.array([b.gap for b in best]),
-                "at_end": np.array([choice.at_end for choice in choices]),
-                "worst_gap": np.array([choice.gap.max() for choice in choices]),
-            }
+        for unit, arrays in self.place.done(work, missing(), advance):
+            save_step(work.file(unit), arrays)
 
-        found = self._kept(f"chosen-{block.prefix}-{start:06d}.npz", start, make, OF_CHOICE, again)
-        return [
-            Chosen(Solution(float(lam), *part, float(gap)), bool(at_end), float(worst))
-            for part, lam, gap, at_end, worst in zip(
-                _parts(found), found["lam"], found["gap"], found["at_end"], found["worst_gap"], strict=True
-            )
-        ]
+    def _read(self, work: LassoWork, unit: Batch) -> Arrays | None:
+        """Files are read again when needed: all fits of 10,000 targets would be a gigabyte beside the Gram matrix."""
+        return read_step(work.file(unit), lambda damage: self.say(f"{damage}; its targets are fitted again"))
 
-    def _refit(self, block: Block, start: int, again: bool = False) -> list[Fit]:
-        """Of a batch, at the λ that was chosen for it."""
-
-        def make() -> Arrays:
-            choices = self._choose(block, start, again=True)
-            margins, starts = self._margins(block, start), [choice.best for choice in choices]
-            fits = self._lasso.refit(margins, starts, self._meter, prefix=block.prefix)
-            scalars = {name: np.array([getattr(fit, name) for fit in fits]) for name in ("bias", "lam", "gap")}
-            return {**_joined((fit.features, fit.weights) for fit in fits), **scalars}
-
-        found = self._kept(f"fitted-{block.prefix}-{start:06d}.npz", start, make, OF_REFIT, again)
-        scalars = zip(found["bias"].tolist(), found["lam"].tolist(), found["gap"].tolist(), strict=True)
-        return [Fit(*part, *numbers) for part, numbers in zip(_parts(found), scalars, strict=True)]
-
-    def _kept(self, name: str, start: int, make: Callable[[], Arrays], work: float, again: bool) -> Arrays:
-        """The arrays of a finished batch, or those that `make` makes now; `work` is a target's, for the meter.
-
-        Files are read again when needed: all fits of 10,000 targets would be a gigabyte beside the Gram matrix.
-        """
-        found = read_step(self.unfinished / name, lambda damage: self.say(f"{damage}; its targets are fitted again"))
+    def _again(self, work: LassoWork, unit: Batch) -> Arrays:
+        """A batch that was made before; one that was damaged since is made once more."""
+        found = self._read(work, unit)
         if found is not None:
-            if not again:
-                self._meter.spared(work * len(self.targets[start : start + BATCH]))
             return found
-        if again:  # Damaged since: the Gram matrix may have taken rows that this step must not see.
-            self.__dict__.pop("_lasso", None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GapWarning)  # The stage says so itself, for all targets together.
-            made = make()
-        save_step(self.unfinished / name, made)
+        ((_, made),) = self.place.done(work, [unit], lambda step: None)
+        save_step(work.file(unit), made)
         return made
-
-
-def _joined(pairs: Iterable[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> dict[str, NDArray[Any]]:
-    """Lists of different lengths as three arrays."""
-    features, values = zip(*pairs, strict=True)
-    lengths = np.array([len(part) for part in features])
-    return {"lengths": lengths, "features": np.concatenate(features), "values": np.concatenate(values)}
-
-
-def _parts(arrays: Arrays) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    ends = np.cumsum(arrays["lengths"])[:-1]
-    return list(zip(np.split(arrays["features"], ends), np.split(arrays["values"], ends), strict=True))

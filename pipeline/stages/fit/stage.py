@@ -73,7 +73,7 @@ def run(run: Run) -> FitSummary:
         check_premise(config, data)  # Before hours of work that nothing could be tested with.
         from pipeline.stages.fit.lasso_batches import LassoBatches  # Slow to import.
 
-        batches = LassoBatches(config, data, targets, run.unfinished, run.threads, run.quiet, run.say)
+        batches = LassoBatches(config, data, targets, run.unfinished, run.place, run.quiet, run.say)
         prefixes = _lasso(batches)
     else:
         datamodel, origin = load_datamodel(run, targets)

@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
-from datamodels_inf.training.draws import draw_masks
 from pipeline.config import Config
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.fresh_summaries import FreshSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.store.unfinished_steps import read_step, save_step
-from pipeline.training.job import Job
 from pipeline.training.trained_set import TrainedSet
-from pipeline.training.workers import Batch, train_batches
+from pipeline.training.work import Models
 
 VERSION = 2
 BATCH = 512
@@ -49,9 +47,9 @@ def run(run: Run) -> FreshSummary:
     """Write masks.npy (bits) and margins.npy (float32), a row for each model."""
     made, verify = TrainedSet.of(run.config, WHO), run.config.verify
     seed = made.fresh_seed(PURPOSE, verify.seed)
-    starts = range(0, verify.fresh, BATCH)
+    starts = range(0, verify.fresh, made.job.batch(verify.fresh, BATCH))
     _train_missing(run, made, seed, starts)
-    bits = np.concatenate([pack_rows(_masks(made.job, seed, start, verify.fresh)) for start in starts])
+    bits = np.concatenate([pack_rows(_models(run, seed, start, starts.step).masks(made.job)) for start in starts])
     np.save(run.out / "masks.npy", bits)
     margins = np.concatenate([_margins(run, start) for start in starts])
     np.save(run.out / "margins.npy", margins)
@@ -70,12 +68,16 @@ def _train_missing(run: Run, made: TrainedSet, seed: int, starts: range) -> None
         run.say(f"going on with a training that was stopped: {len(starts) - len(missing):,} of {len(starts):,} batches")
     if run.dry_run and missing:
         raise StoppedEarly(f"dry run: {n_models:,} fresh models were not trained.")
-    batches = (Batch.of(start, seed, start, _masks(made.job, seed, start, n_models)) for start in missing)
+    units = [_models(run, seed, start, starts.step) for start in missing]
     with progress_bar(n_models, "model", "train fresh", run.quiet) as advance:
-        advance(n_models - sum(min(BATCH, n_models - start) for start in missing))
-        for start, margins in train_batches(made.inputs(), made.job.recipe, batches, run.n_threads):
-            save_step(_step(run, start), {"margins": made.job.kept(margins)})
-            advance(len(margins))
+        advance(n_models - sum(unit.stop - unit.first for unit in units))
+        place = run.training_place
+        for unit, trained in place.done(made.training(place, run.unfinished), units, advance):
+            save_step(_step(run, unit.first), {"margins": made.job.kept(trained["margins"])})
+
+
+def _models(run: Run, seed: int, start: int, size: int) -> Models:
+    return Models(seed, start, min(start + size, run.config.verify.fresh))
 
 
 def _step(run: Run, start: int) -> Path:
@@ -86,11 +88,6 @@ def _margins(run: Run, start: int) -> NDArray[np.float32]:
     step = read_step(_step(run, start), run.say)
     assert step is not None  # Written, or found whole, by this run.
     return np.asarray(step["margins"], np.float32)
-
-
-def _masks(job: Job, seed: int, start: int, n_models: int) -> NDArray[np.bool_]:
-    stop = min(start + BATCH, n_models)
-    return draw_masks(job.n_train, start, stop, seed=seed, proportion=job.proportion, law=job.law)
 
 
 def wanted(config: Config) -> bool:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datamodels_inf.atlas import AtlasMaker
 from datamodels_inf.influence import MaskLaw
@@ -21,12 +20,14 @@ from datamodels_inf.prediction import ImageEvidence
 from datamodels_inf.prediction.learning import attainable_r2, r2_of_fit, rows_to_come
 from pipeline.config import Config
 from pipeline.influence_summaries import EvidenceSummary
-from pipeline.stages.atlas.tile_files import Advance, TileFiles
+from pipeline.places.base import Advance
+from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.atlas.tiles import Tiled, tile_name
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.store.cache import Result
+from pipeline.store.unfinished_steps import Arrays
 from pipeline.summaries import read_summary
 
 VERSION = 3
@@ -56,8 +57,8 @@ def run(run: Run) -> EvidenceSummary:
     targets = np.intersect1d(asked, fitted.targets)[: 0 if reason else None]
     if reason:
         run.say(f"the fit rows say nothing about effects: {reason}")
-    estimates = FitEstimates(data, fitted, targets, run.config.fit.mode == "lasso", run.n_threads)
-    tiles = TileFiles(run, "evidence", len(targets), data.n_train, ("tile",), estimates.of)
+    estimates = FitEstimates(data, fitted, targets, run.config.fit.mode == "lasso")
+    tiles = TileFiles(run, "evidence", len(targets), data.n_train, ("tile",), estimates)
     tiles.make()
     first, attainable = (0.0, 0.0) if reason else estimates.quality(tiles.size, run.out)
     said = EvidenceSummary(
@@ -83,26 +84,21 @@ def _problem(data: Data) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FitEstimates:
-    """The arrays of tiles of `targets`, on the fit rows. lasso: whether the datamodels were fitted on these."""
+    """The arrays of tiles of `targets`, on the fit rows, as units of work. lasso: whether the datamodels were fitted on
+    these rows."""
 
     data: Data
     fitted: Fitted
     targets: Ints
     lasso: bool
-    threads: int
 
-    @cached_property
-    def _maker(self) -> AtlasMaker:
-        """Made when the first tile needs it: the masks are transposed then."""
-        return AtlasMaker(self.data.fit_masks, self.threads, tails=False)
+    def size(self, unit: range) -> float:
+        """Its targets."""
+        return len(unit)
 
-    def of(self, tile: range, advance: Advance) -> list[NDArray[Any]]:
-        """Estimates and standard errors."""
-        targets = self.targets[tile.start : tile.stop]
-        datamodel = self.fitted.first.subset(self.fitted.places(targets))
-        found = self._maker.tile(tile, self.data.fit_margins(targets), [datamodel], advance)
-        evidence = ImageEvidence.of(found, datamodel, self._maker.law, fitted=self.lasso)
-        return [np.stack([evidence.estimate, evidence.standard_error]).astype(np.float32)]
+    def open(self, threads: int) -> FitEstimateMaker:
+        """The masks are transposed when the first tile needs it."""
+        return FitEstimateMaker(self, threads)
 
     def quality(self, tile_targets: int, folder: Path) -> tuple[float, float]:
         """R² on new rows: of the fit, and as expected of one of very many rows; means over the first tile's targets."""
@@ -111,6 +107,27 @@ class FitEstimates:
         variance = np.var(self.data.fit_margins(self.targets[:tile_targets]).astype(np.float64), axis=0)
         first = r2_of_fit(error, len(law.share), law.kappa, variance)
         return first, attainable_r2(estimate, error, law.kappa, variance)
+
+
+@dataclass(frozen=True, eq=False)
+class FitEstimateMaker:
+    """Makes tiles."""
+
+    work: FitEstimates
+    threads: int
+
+    @cached_property
+    def _maker(self) -> AtlasMaker:
+        return AtlasMaker(self.work.data.fit_masks, self.threads, tails=False)
+
+    def __call__(self, unit: range, advance: Advance, /) -> Arrays:
+        """Estimates and standard errors."""
+        data, fitted = self.work.data, self.work.fitted
+        targets = self.work.targets[unit.start : unit.stop]
+        datamodel = fitted.first.subset(fitted.places(targets))
+        found = self._maker.tile(unit, data.fit_margins(targets), [datamodel], advance)
+        evidence = ImageEvidence.of(found, datamodel, self._maker.law, fitted=self.work.lasso)
+        return {"tile": np.stack([evidence.estimate, evidence.standard_error]).astype(np.float32)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,7 +64,7 @@ def instead(config: Config) -> dict[str, Any]:
 def run(run: Run) -> PriorSummary:
     """Write the weights and the shape of each method."""
     config, data = run.config, run.data
-    testable = testable_pairs(config, check_premise(config, data), data.labels)
+    testable = testable_pairs(config, check_premise(config, data), data)
     pairs, _ = designs.draw_design(config, data, run.fitted)
     made = tests_made(pairs, testable)
     summaries = {}

@@ -68,7 +68,7 @@ def run(run: Run) -> RefereeSummary:
     if data.n_train < 3:
         raise BadInputError(f"the referee needs at least 3 training images, but there are {data.n_train:,}.")
     methods = scored_methods(config, data, fitted, run.say)
-    parts = TargetParts(run, methods, testable_pairs(config, report, data.labels))
+    parts = TargetParts(run, methods, testable_pairs(config, report, data))
     made = parts.make()
     pairs = joined_pairs(made, len(methods))
     rulings = [

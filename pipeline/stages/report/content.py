@@ -60,7 +60,7 @@ def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Conte
         names=data.names,
         tau=config.test.tau,
         provenance=provenance_of(config, inputs, run.command),
-        configuration=to_toml(config),
+        configuration=to_toml(config, without=("cluster",)),  # Where the work was done changes nothing here.
     )
 
 

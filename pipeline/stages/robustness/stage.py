@@ -73,7 +73,7 @@ def run(run: Run) -> RobustnessSummary:
     of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
 
     masks = check_premise(of_method, data)
-    testable = testable_pairs(config, masks, data.labels)
+    testable = testable_pairs(config, masks, data)
     if masks.law == "stratified" and not config.robustness.same_class and not config.test.allow_unexchangeable:
         raise BadInputError(
             "robustness.same_class = false needs pairs across classes, but the masks are stratified by class, so only "
@@ -82,7 +82,7 @@ def run(run: Run) -> RobustnessSummary:
 
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
         unfinished = run.unfinished / folder
-        chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.n_threads, run.quiet, run.say)
+        chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.place, run.quiet, run.say)
         parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

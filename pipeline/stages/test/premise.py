@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.analysis.premise import spoils_of_influences, spoils_of_tests, trusts_order
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
+from datamodels_inf.internal.checks import Ints
 from datamodels_inf.pair_answers import Testable
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import Labels
-from pipeline.stages.inputs import Divided
+from pipeline.stages.inputs import Described, Divided
 
 KEEP_ONE = "keep one model of each couple (in a folder, a _completed.npy beside the masks leaves rows out)"
 STRATIFIED = "the masks are stratified by class"
@@ -69,11 +71,25 @@ def spoiled_influences(config: Config, report: ExchangeabilityReport) -> str:
     return spoils_of_influences(report)
 
 
-def testable_pairs(config: Config, report: ExchangeabilityReport, labels: Labels | None) -> Testable:
-    """Which (P, 2, g) pairs the law of the masks allows to be tested."""
-    if config.test.allow_unexchangeable or labels is None:
-        return lambda pairs: np.ones(len(pairs), np.bool_)
-    return lambda pairs: report.testable(pairs, labels.train_labels)
+@dataclass(frozen=True)
+class TestablePairs:
+    """Which (P, 2, g) pairs the law of the masks allows to be tested; it may travel to a worker."""
+
+    report: ExchangeabilityReport
+    data: Described
+    answered_for: bool
+
+    def __call__(self, pairs: Ints) -> NDArray[np.bool_]:
+        """One answer a pair."""
+        labels = self.data.labels
+        if self.answered_for or labels is None:
+            return np.ones(len(pairs), np.bool_)
+        return self.report.testable(pairs, labels.train_labels)
+
+
+def testable_pairs(config: Config, report: ExchangeabilityReport, data: Described) -> Testable:
+    """Which (P, 2, g) pairs the law of the masks allows to be tested, or the user answers for."""
+    return TestablePairs(report, data, config.test.allow_unexchangeable)
 
 
 def tests_made(pairs: Pairs, testable: Testable) -> NDArray[np.bool_]:

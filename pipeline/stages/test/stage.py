@@ -43,14 +43,14 @@ def run(run: Run) -> TestSummary:
     config, data, fitted, out = run.config, run.data, run.fitted, run.out
     masks = check_premise(config, data)
     pairs, design = designs.draw_design(config, data, fitted)
-    testable = testable_pairs(config, masks, data.labels)
+    testable = testable_pairs(config, masks, data)
     n_untested = len(pairs) - int(tests_made(pairs, testable).sum())
     if n_untested:
         run.say(f"{STRATIFIED}: {n_untested:,} of {counted(len(pairs), 'pair')} are of two classes and not tested")
     write_design(out / "design.parquet", pairs)
     if len(data.blocks) > 1:
         _say_last_block(config, data, run.say)
-    tests = PairChunks(config, data, fitted, pairs, testable, run.unfinished, run.n_threads, run.quiet, run.say)
+    tests = PairChunks(config, data, fitted, pairs, testable, run.unfinished, run.place, run.quiet, run.say)
     chunks = tests.run()
     notes = write_tests(out / "tests.parquet", pairs, chunks, config.test.method, data.labels)
     if tests.growing:
@@ -86,7 +86,7 @@ def _say_last_block(config: Config, data: Data, say: Callable[[str], object]) ->
 def kernels(config: Config) -> Sequence[str]:
     """All but the contrast compare scores; of all methods, contrasts give the effects."""
     swaps = any(not METHODS[name].needs_tau_zero for name in config.test.method)
-    return (*ahead.PREDICTIONS, *(ahead.SWAP if swaps else ()), *ahead.CONTRAST)
+    return (*ahead.PREDICTIONS, *ahead.CONTRAST, *(ahead.SWAP if swaps else ()))
 
 
 STAGE = Stage(

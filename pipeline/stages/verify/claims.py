@@ -82,10 +82,10 @@ def _named_pair(run: Run) -> Claim:
     data, method = run.data, method_of(run)
     left, right, target = _images(run)
     of_method = run.config.model_copy(update={"test": run.config.test.model_copy(update={"method": [method]})})
-    testable = testable_pairs(run.config, check_premise(of_method, data), data.labels)
+    testable = testable_pairs(run.config, check_premise(of_method, data), data)
     pairs = Pairs(left, right, np.array([0, len(left)]), np.array([target]), np.zeros(1, np.int8), ("named",))
     folder = run.unfinished / "test"
-    chunks = PairChunks(of_method, data, run.fitted, pairs, testable, folder, run.n_threads, run.quiet, run.say)
+    chunks = PairChunks(of_method, data, run.fitted, pairs, testable, folder, run.place, run.quiet, run.say)
     (path,) = chunks.run()
     with np.load(path, allow_pickle=False) as found:
         values: dict[str, Any] = {name: float(found[name][0]) for name in EFFECTS}

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from datamodels_inf.counterfactual import Retrained, Swapped
 from pipeline.errors import BadInputError
+from pipeline.places.base import Place
 from pipeline.progress import progress_bar
 from pipeline.store.unfinished_steps import read_step, save_step
 from pipeline.training.trained_set import TrainedSet
-from pipeline.training.workers import Batch, train_batches
+from pipeline.training.work import CoupledModels
 from pipeline.verified import Claim, Verified
 
 CHUNK = 64
@@ -58,7 +59,7 @@ class Couples:
     n_couples: int
     seed: int
     unfinished: Path
-    workers: int
+    place: Place
     quiet: bool
     say: Callable[[str], object]
 
@@ -90,20 +91,21 @@ class Couples:
         if not missing:
             return
         left = sum(step.last - step.first for step in missing)
-        batches = (self._batch(key, step) for key, step in enumerate(missing))
+        steps_of = {self._models(step): step for step in missing}
         with progress_bar(self.n_models, "model", "verify", self.quiet) as advance:
             advance(self.n_models - left)
-            inputs = self.trained.inputs()
-            for key, margins in train_batches(inputs, self.trained.job.recipe, batches, self.workers):
-                kept = self.trained.job.kept(margins[:, self._asked(missing[key])])
-                save_step(self.unfinished / missing[key].name, {"margins": kept})
-                advance(len(margins))
+            training = self.trained.training(self.place, self.unfinished)
+            for models, trained in self.place.done(training, steps_of, advance):
+                step = steps_of[models]
+                kept = self.trained.job.kept(trained["margins"][:, self._asked(step)])
+                save_step(self.unfinished / step.name, {"margins": kept})
 
     def _steps(self) -> Iterator[Step]:
+        size = self.trained.job.batch(self.n_models, CHUNK)
         for pair in range(len(self.targets)):
-            for first in range(0, self.n_couples, CHUNK):
+            for first in range(0, self.n_couples, size):
                 for side in (0, 1):
-                    yield Step(pair, side, first, min(first + CHUNK, self.n_couples))
+                    yield Step(pair, side, first, min(first + size, self.n_couples))
 
     def _read(self, step: Step) -> NDArray[np.float32] | None:
         path = self.unfinished / step.name
@@ -113,12 +115,10 @@ class Couples:
     def _asked(self, step: Step) -> NDArray[np.int64]:
         return list(self.targets.values())[step.pair]
 
-    def _batch(self, key: int, step: Step) -> Batch:
-        """Models of both sides of a couple have one seed and one number, so that they start from the same weights."""
+    def _models(self, step: Step) -> CoupledModels:
         sides = list(self.targets)[step.pair]
         seed = self.trained.fresh_seed(f"verify {sides}", self.seed)
-        masks = self._swapped(sides).couples(step.first, step.last, seed=seed)
-        return Batch.of(key, seed, step.first, masks[step.side])
+        return CoupledModels(seed, step.first, step.last, *sides, step.side)
 
     def _swapped(self, sides: Sides) -> Swapped:
         job = self.trained.job

@@ -53,7 +53,7 @@ def run(run: Run) -> VerifySummary:
         verify.models // 2,
         verify.seed,
         run.unfinished,
-        run.n_threads,
+        run.training_place,
         run.quiet,
         run.say,
     )

@@ -11,8 +11,8 @@ from small_cifar10 import Small
 from datamodels_inf.training.recipe import PatchRecipe
 from pipeline.commands import train as command
 from pipeline.images.find import get_images
-from pipeline.training import made_set
 from pipeline.training.inputs import Features
+from pipeline.training.parts import Parts
 from pipeline.training.settings import Train
 from pipeline.training.trained_set import TrainedSet
 
@@ -147,7 +147,7 @@ def test_features_are_made_once(study, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(made_set, "_train_missing", stop)
+        patch.setattr(Parts, "train_missing", stop)
         assert call(folder, *arguments).returncode == 130
     kept = (folder / "data" / "trained" / "study" / ".parts" / "features.npz").read_bytes()
     monkeypatch.setattr(command, "learn_patch_features", None)

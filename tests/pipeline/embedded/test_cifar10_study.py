@@ -4,17 +4,18 @@ import json
 
 import numpy as np
 import pytest
-import torch
+from trained_here import margins_of, one_thread
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.training.draws import draw_masks
 from pipeline.config_files import load_config
 from pipeline.sources.embedded import HOME
 from pipeline.store.files import file_digest
 from pipeline.training.inputs import Features
 from pipeline.training.trained_set import TrainedSet
-from pipeline.training.workers import Batch, train_batch
+from pipeline.training.work import Models
+
+__all__ = ["one_thread"]
 
 STUDY = HOME / "cifar10-study"
 LARGEST = 12_000_000
@@ -31,22 +32,14 @@ def margins(trained):
         return arrays["multiples"].T * trained.job.margin_step
 
 
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.mark.parametrize("start", (0, 15_360, 30_992))
 def test_some_models_trained_again_have_the_margins_that_ship(one_thread, trained, margins, start):
     """From features, no image is needed; margins are kept in steps, so that they agree to half a step."""
     job = trained.job
-    masks = draw_masks(job.n_train, start, start + 8, seed=job.seed, proportion=job.proportion, law=job.law)
+    unit = Models(job.seed, start, start + 8)
     bits = np.load(STUDY / "masks.npy")[start : start + 8]
-    np.testing.assert_array_equal(PackedMasks(bits, job.n_train).to_bool(), masks)
-    again = train_batch(trained.inputs(), job.recipe, Batch.of(0, job.seed, start, masks))
+    np.testing.assert_array_equal(PackedMasks(bits, job.n_train).to_bool(), unit.masks(job))
+    again = margins_of(job, trained.inputs_file, unit)
     # Another processor may round sums differently.
     np.testing.assert_allclose(again, margins[start : start + 8], atol=job.margin_step / 2 + 0.02)
     assert np.std(again - margins[start : start + 8]) == pytest.approx(job.margin_step / 12**0.5, rel=0.1)

@@ -4,39 +4,32 @@ import json
 
 import numpy as np
 import pytest
-import torch
+from trained_here import margins_of, one_thread
 
 from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.training.draws import draw_masks
 from pipeline.images.image_set import ImageSet, load_digits
 from pipeline.sources.embedded import FOLDER as EMBEDDED
 from pipeline.store.cache import file_digest
 from pipeline.training.inputs import Inputs
 from pipeline.training.job import Job
-from pipeline.training.workers import Batch, train_batch
+from pipeline.training.work import Models
 
-
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+__all__ = ["one_thread"]
 
 
 @pytest.mark.parametrize("start", (0, 5_984, 11_968))
 def test_the_embedded_set_can_be_trained_again(one_thread, start):
     """Some of its models, retrained from the manifest alone, have the margins that ship."""
     job = Job.of_json(json.loads((EMBEDDED / "manifest.json").read_text())["job"])
-    masks = draw_masks(job.n_train, start, start + 32, seed=job.seed, proportion=0.5, law=job.law)
+    unit = Models(job.seed, start, start + 32)
     inputs = Inputs.of_pixels(load_digits(job.n_train, job.n_targets))
-    again = train_batch(inputs, job.recipe, Batch.of(0, job.seed, start, masks)).astype(np.float16)
+    again = margins_of(job, inputs, unit).astype(np.float16)
     shipped = np.load(EMBEDDED / "margins.npy")[start : start + 32]
     # Bit for bit on the machine that made it; another processor may round sums differently.
     np.testing.assert_allclose(again.astype(float), shipped.astype(float), atol=0.05)
     bits = np.load(EMBEDDED / "masks.npy")[start : start + 32]
-    np.testing.assert_array_equal(PackedMasks(bits, job.n_train).to_bool(), masks)
+    np.testing.assert_array_equal(PackedMasks(bits, job.n_train).to_bool(), unit.masks(job))
 
 
 def test_the_embedded_set_is_large_enough_small_enough_and_whole():

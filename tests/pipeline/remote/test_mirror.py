@@ -41,6 +41,20 @@ def test_a_damaged_mirror_is_noticed_and_only_that_part_is_fetched_again(bucket,
     assert states(ok(tmp_path, "download", *bucket.arguments()))["download"] == "cached"
 
 
+@pytest.mark.parametrize("place", (0, 6, 8, 22, 27, 61, 74, 127))
+def test_a_damaged_header_is_noticed_and_mended_and_nothing_is_fetched_again(bucket, tmp_path, place):
+    """Magic, version, length, names, dtype, order, shape, padding: rows are read by it, so it is no less than they."""
+    ok(tmp_path, "download", *bucket.arguments("source.held_out_rows=400"))
+    path = next(p for p in (tmp_path / "data" / "objects").glob("*/array.npy") if np.load(p).dtype == np.uint8)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    before = len(bucket.data_requests("masks"))
+    output = ok(tmp_path, "download", *bucket.arguments("source.held_out_rows=400"))
+    assert "is damaged: the checksum of bytes 0 to 127 has changed" in output
+    assert path.read_bytes() == whole
+    assert len(bucket.data_requests("masks")) == before
+
+
 FULL = """
 import errno, os
 whole, left = os.pwrite, [30_000]  # Of a disk with 30 kB left: it takes what fits, then says that it is full.

@@ -74,6 +74,15 @@ def test_damage_is_noticed_named_and_mended(store, harm, words):
     assert store.look_up(SPEC, {})[0] is not None
 
 
+def test_the_result_of_another_key_in_its_folder_is_not_taken(store):
+    """Its files are whole and its manifest is intact: they are only not what the folder's name says."""
+    other = Spec("fit", 1, {**SPEC.settings, "fit.n": 4}, SPEC.inputs)
+    store.make(other, {}, write)
+    store.folder(other).rename(store.folder(SPEC))
+    assert store.look_up(SPEC, {}) == (None, f"{store.folder(SPEC)} holds the result of fit {other.key}")
+    assert store.make(SPEC, {}, write).manifest["key"] == SPEC.key
+
+
 def test_reasons_name_what_changed(store):
     assert store.look_up(SPEC, {})[1] == "not run before"
     store.make(SPEC, {}, write)

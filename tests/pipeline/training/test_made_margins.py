@@ -6,15 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small_cifar10 import refusal
+from trained_here import margins_of, one_torch_thread
 
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.training.draws import draw_masks
 from datamodels_inf.training.recipe import Recipe
 from pipeline.images.image_set import load_digits
+from pipeline.places.processes import Processes
 from pipeline.training.inputs import Inputs, images_digest
 from pipeline.training.job import Job
 from pipeline.training.made_set import kept_margins, train_source
-from pipeline.training.workers import Batch, train_batches
+from pipeline.training.supplies import Images
+from pipeline.training.work import Models
 
 IMAGES = load_digits(40, 20)
 JOB = Job("digits", 40, 20, images_digest(IMAGES), 12, Recipe(hidden=4, steps=5), 3, 0.5, "fixed-size")
@@ -22,16 +25,19 @@ JOB = Job("digits", 40, 20, images_digest(IMAGES), 12, Recipe(hidden=4, steps=5)
 
 @pytest.fixture(scope="module")
 def computed():
-    """The float32 margins of the job, from a worker as it trains them."""
-    batch = Batch.of(0, 3, 0, draw_masks(40, 0, 12, seed=3))
-    ((_, margins),) = train_batches(Inputs.of_pixels(IMAGES), JOB.recipe, [batch], 1)
-    return margins
+    """The float32 margins of the job."""
+    with one_torch_thread():
+        return margins_of(JOB, Inputs.of_pixels(IMAGES), Models(3, 0, 12))
+
+
+def made(out, job):
+    return train_source(Images(job, IMAGES), out, Processes(1), True)
 
 
 @pytest.mark.parametrize(("step", "kind"), [(0.1, np.int8), (0.001, np.int16), (None, np.float16)])
 def test_kept_margins_are_close_to_those_computed(tmp_path, computed, step, kind):
     job = replace(JOB, margin_step=step)
-    out = train_source(job, IMAGES, tmp_path / "set", 1, True)
+    out = made(tmp_path / "set", job)
     kept = np.load(out / "margins.npy") if step is None else np.load(out / "margins.npz")["multiples"].T
     assert kept.dtype == kind
     assert np.abs(computed).max() / 0.001 > 127
@@ -59,9 +65,9 @@ def test_margins_beyond_float16_are_refused():
 
 
 def test_a_set_of_another_job_is_left_alone(tmp_path):
-    out = train_source(JOB, IMAGES, tmp_path / "set", 1, True)
+    out = made(tmp_path / "set", JOB)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     for change in ({"margin_step": 0.1}, {"n_models": 13}, {"recipe": Recipe(hidden=5, steps=5)}):
-        sentence = refusal(train_source, replace(JOB, **change), IMAGES, out, 1, True)
+        sentence = refusal(made, out, replace(JOB, **change))
         assert "holds a set made with other settings" in sentence
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -10,11 +10,11 @@ import pytest
 from command_here import call
 from numbered_set import make_set, small
 from real_command import COMMAND
+from trained_here import noted_units
 
 from pipeline.images.image_set import load_cifar10
 from pipeline.store.files import file_digest
 from pipeline.store.unfinished_steps import save_step
-from pipeline.training import made_set
 from pipeline.training.inputs import Features, images_digest
 
 __all__ = ["small"]
@@ -22,7 +22,7 @@ __all__ = ["small"]
 TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4)
 
 
-def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path, monkeypatch):
+def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path):
     assert call(tmp_path, "train", "--out", "whole", *TINY, "--workers", 1).returncode == 0
     process = subprocess.Popen(
         [*COMMAND, "train", "--out", "cut", *map(str, TINY), "--workers", "2"], cwd=tmp_path, stderr=subprocess.DEVNULL
@@ -34,14 +34,8 @@ def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path, monkeypa
     process.wait()
     kept = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cut/.parts/0*.npz")}
     assert kept or (tmp_path / "cut" / "manifest.json").exists()
-    train, trained = made_set.train_batches, []
-
-    def noted(inputs, recipe, batches, workers):
-        trained.extend(batches := list(batches))
-        return train(inputs, recipe, batches, workers)
-
-    monkeypatch.setattr(made_set, "train_batches", noted)
-    again = call(tmp_path, "train", "--out", "cut", *TINY, "--workers", 2)
+    with noted_units() as trained:
+        again = call(tmp_path, "train", "--out", "cut", *TINY, "--workers", 2)
     assert again.returncode == 0, again.stderr
     assert len(trained) == 3 - len(kept)
     for name in ("masks.npy", "margins.npy", "images.npz", "manifest.json"):

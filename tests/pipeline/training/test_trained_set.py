@@ -7,13 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_here import ok
+from own_training import function, write_module
 from small_cifar10 import refusal
 from small_features import FEATURES
 
 from datamodels_inf.training.recipe import PatchRecipe
 from pipeline.config_files import load_config
 from pipeline.images.image_set import as_float, load_digits
+from pipeline.places.processes import Processes
 from pipeline.store.files import file_digest
+from pipeline.training.function_work import FunctionTraining
+from pipeline.training.inputs import read_inputs
 from pipeline.training.trained_set import TrainedSet
 
 
@@ -32,16 +36,20 @@ def of_folder(folder):
     return TrainedSet.of(load_config("digits", ["source.kind=files", f"source.folder={folder}", *SPLIT]), "verify")
 
 
+def inputs_of(found):
+    return read_inputs(found.inputs_file, found.job)
+
+
 def test_it_says_how_its_models_were_trained_and_what_they_saw(made):
     found = of_folder(made)
     assert (found.job.n_models, found.job.recipe.hidden) == (6, 2)
-    np.testing.assert_array_equal(found.inputs().train, as_float(load_digits(20, 10).train))
+    np.testing.assert_array_equal(inputs_of(found).train, as_float(load_digits(20, 10).train))
 
 
 def test_the_embedded_set_is_one():
     found = TrainedSet.of(load_config("digits", []), "verify")
     assert (found.job.n_train, found.job.n_models) == (400, 12_000)
-    assert found.inputs().train.shape == (400, 8, 8)
+    assert inputs_of(found).train.shape == (400, 8, 8)
 
 
 def test_content_changes_with_the_job_and_the_inputs_but_not_with_the_number_of_models(made, tmp_path):
@@ -74,7 +82,7 @@ def test_what_is_not_as_the_manifest_says_is_refused(made, tmp_path):
         (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | change}))
         assert "does not hold masks as its manifest says they were drawn" in refusal(of_folder, tmp_path / "set")
     (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | {"n_targets": 3}}))
-    assert "other numbers of images than its manifest" in refusal(of_folder(tmp_path / "set").inputs)
+    assert "other numbers of images than its manifest" in refusal(inputs_of, of_folder(tmp_path / "set"))
     (tmp_path / "set" / "masks.npy").write_bytes(b"no array")
     assert "masks.npy is not a whole array of masks" in refusal(of_folder, tmp_path / "set")
 
@@ -91,7 +99,7 @@ def test_a_set_with_features_shows_models_these(made, tmp_path):
     assert found.job == job
     gone = replace(found, inputs_file=tmp_path / "gone" / "features.npz")
     assert "features.npz does not exist; the set is not complete" in refusal(lambda: gone.content)
-    np.testing.assert_array_equal(found.inputs().train, FEATURES.train)
+    np.testing.assert_array_equal(inputs_of(found).train, FEATURES.train)
     assert set(found.content) == {"job", "inputs"}
 
 
@@ -121,3 +129,24 @@ def test_a_manifest_that_does_not_say_how_is_refused(made, tmp_path, change):
     manifest = json.loads((made / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | change))
     assert "does not say how its models were trained" in refusal(of_folder, tmp_path)
+
+
+def test_a_set_of_a_function_is_trained_on_by_it_in_the_folder_of_the_command(tmp_path, monkeypatch):
+    write_module(tmp_path)
+    ok(tmp_path, "train", *function("train_one"), "--models", 6, "--out", "set", "--workers", 1, "--quiet")
+    found = of_folder(tmp_path / "set")
+    assert (found.job.function, found.inputs_file, found.retries) == ("mine:train_one", None, 2)
+    more = ["source.kind=files", f"source.folder={tmp_path / 'set'}", *SPLIT]
+    few = load_config("digits", [*more, "train.function=mine:train_one", "train.retries=5"])
+    assert TrainedSet.of(few, "verify").retries == 5
+    before = found.content
+    json.dumps(before)
+    assert replace(found, job=replace(found.job, n_models=9, files={})).content == before
+    assert replace(found, job=replace(found.job, source_sha256="0" * 64)).content != before
+    assert "there is no module mine in" in refusal(found.training, Processes(1), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert found.training(Processes(1), tmp_path) == FunctionTraining(found.job, tmp_path)
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("# edited")
+    sentence = refusal(found.training, Processes(1), tmp_path)
+    assert sentence.startswith(f"{tmp_path / 'mine.py'} is not as it was when models were trained")

@@ -17,3 +17,8 @@ def test_a_command_can_be_pasted_into_a_shell():
 def test_a_store_is_named_only_where_it_is_not_the_usual_one():
     assert making_command("test", "digits", (), Path("data")) == "datamodels-inf test --config digits"
     assert making_command("test", "digits", (), Path("big disk")).endswith("--store 'big disk'")
+
+
+def test_a_command_does_not_say_where_the_work_was_done():
+    elsewhere = ("cluster.address=local:2", *CHANGED, "cluster.patience=5")
+    assert reproducing_command("digits", elsewhere) == reproducing_command("digits", CHANGED)

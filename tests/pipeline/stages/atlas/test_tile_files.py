@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pipeline.places.base import InProcess
 from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.atlas.tiles import tile_name
 
@@ -15,15 +16,20 @@ def made(tmp_path, monkeypatch):
 
     class Given:
         unfinished, out, quiet, say = tmp_path / "unfinished", tmp_path / "out", True, said.append
+        place = InProcess(1)
 
-    def estimate(tile, advance):
-        estimated.append((tile.start, tile.stop))
-        return [np.full((2, len(tile), 5), tile.start), np.array([tile.stop])]
+    class Noting:
+        def open(self, threads):
+            return self
+
+        def __call__(self, tile, advance):
+            estimated.append((tile.start, tile.stop))
+            return {"tile": np.full((2, len(tile), 5), tile.start), "more": np.array([tile.stop])}
 
     def make():
         Given.out = tmp_path / f"out-{len(list(tmp_path.iterdir()))}"
         Given.out.mkdir()
-        TileFiles(Given, "an atlas", 40, 5, ("tile", "more"), estimate).make()
+        TileFiles(Given, "an atlas", 40, 5, ("tile", "more"), Noting()).make()
         return Given.out
 
     return make, estimated, said, Given.unfinished

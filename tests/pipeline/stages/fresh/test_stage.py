@@ -8,14 +8,13 @@ import time
 import numpy as np
 import pytest
 from small_fresh import FRESH, HELPERS, N_TRAIN, batches_of, dense, pipeline
+from trained_here import margins_of, noted_units
 
 from datamodels_inf.training.draws import draw_masks
 from pipeline.errors import BadInputError
-from pipeline.images.image_set import ImageSet
 from pipeline.stages.fresh import stage
-from pipeline.training.inputs import Inputs
 from pipeline.training.trained_set import TrainedSet
-from pipeline.training.workers import Batch, train_batch
+from pipeline.training.work import Models
 
 HERE = """
 import sys
@@ -50,8 +49,9 @@ def test_no_seed_is_that_of_the_set_or_of_another_purpose(made):
 def test_margins_are_those_of_the_recipe_of_the_set(inputs, made):
     masks, margins = dense(inputs["fresh"])
     trained = TrainedSet.of(pipeline(made, "verify.fresh=400").config, "a test")
-    batch = Batch.of(0, trained.fresh_seed("fresh", 0), 0, masks)
-    again = train_batch(Inputs.of_pixels(ImageSet.load(made / "images.npz")), trained.job.recipe, batch)
+    unit = Models(trained.fresh_seed("fresh", 0), 0, FRESH)
+    np.testing.assert_array_equal(unit.masks(trained.job), masks)
+    again = margins_of(trained.job, made / "images.npz", unit)
     np.testing.assert_allclose(margins, trained.job.kept(again), atol=3e-3)
 
 
@@ -68,15 +68,8 @@ def test_a_killed_training_goes_on_and_gives_the_same(made):
     assert 2 <= len(kept) < 50
     before = {path: path.stat().st_mtime_ns for path in kept[1:]}
     kept[0].write_bytes(kept[0].read_bytes()[:-40])
-    said, trained, train = [], [], stage.train_batches
-
-    def noted(inputs, recipe, batches, workers):
-        batches = list(batches)
-        trained.extend(batch.key for batch in batches)
-        return train(inputs, recipe, batches, workers)
-
-    with batches_of(stage, 8), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stage, "train_batches", noted)
+    said = []
+    with batches_of(stage, 8), noted_units() as trained:
         result = pipeline(made, "verify.fresh=400", "verify.seed=5", say=said.append).run("fresh")
     assert any("is damaged" in line and "trained again" in line for line in said)
     assert any(f"{len(before)} of 50 batches" in line for line in said)

@@ -1,0 +1,43 @@
+"""The section `[cluster]`: which workers make the units of work. It enters no key: results do not depend on it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from pipeline.section import Count, Section
+
+LOCAL = re.compile(r"local:([1-9]\d*)")
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
+SLURM = "slurm"
+FORMS = '"tcp://host:port" of a Dask scheduler, "local:N" for N processes of this machine, or "slurm"'
+
+
+class ClusterSettings(Section):
+    """address: of a Dask scheduler ("tcp://host:port"), "local:N" for N worker processes on this machine, or "slurm"
+    for jobs that dask-jobqueue submits with the settings of `slurm`, `jobs` of them; without it, none is used.
+    in_flight: units per worker that are made or wait there. patience: seconds to wait for a first worker, or for
+    another when all have gone; SLURM may take longer, so jobs in its queue are waited for without an end.
+    """
+
+    address: str | None = None
+    jobs: Count = 1
+    slurm: dict[str, Any] = Field(default_factory=dict)
+    in_flight: Count = 2
+    patience: Annotated[float, Field(gt=0)] = 60.0
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> ClusterSettings:
+        address = self.address
+        if address is None:
+            return self
+        if address != SLURM and not LOCAL.fullmatch(address) and not ADDRESS.fullmatch(address):
+            raise ValueError(f"cluster.address = {address!r}: it must be {FORMS}")
+        if address == SLURM and not {"cores", "memory"} <= self.slurm.keys():
+            raise ValueError(
+                "cluster.address 'slurm' needs cluster.slurm with at least cores and memory of a job, as dask-jobqueue "
+                "takes them"
+            )
+        return self

@@ -1,0 +1,55 @@
+"""A Ctrl-C reaches the command, and not the processes that it has started."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from pipeline.places.interrupts import interrupts_later, same_handler
+
+
+@pytest.mark.parametrize("n_others", (0, 3))
+def test_one_that_comes_inside_is_heard_at_the_end(n_others):
+    """Whichever thread the system gives it to."""
+    end = threading.Event()
+    others = [threading.Thread(target=end.wait) for _ in range(n_others)]
+    for other in others:
+        other.start()
+    reached = 0
+    with pytest.raises(KeyboardInterrupt), interrupts_later():
+        for _ in range(50):
+            os.kill(os.getpid(), signal.SIGINT)
+            reached += 1
+    end.set()
+    for other in others:
+        other.join()
+    assert reached == 50
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_processes_started_inside_do_not_hear_it():
+    code = "import sys, time; print('here', flush=True); time.sleep(0.5); print('there')"
+    ends = []
+    for blocked in (False, True):
+        command = [sys.executable, "-c", code]
+        if blocked:
+            with interrupts_later():
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        else:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert process.stdout.readline() == "here\n"
+        process.send_signal(signal.SIGINT)
+        ends.append((process.communicate()[0], process.returncode))
+    assert ends[0][0] == ""
+    assert ends[1] == ("there\n", 0)
+
+
+def test_an_import_that_changes_the_handler_does_not():
+    before = signal.getsignal(signal.SIGINT)
+    with same_handler():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert signal.getsignal(signal.SIGINT) is before
