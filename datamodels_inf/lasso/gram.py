@@ -12,7 +12,7 @@ At 50,000 columns a row takes 100 kB, and a LASSO needs only the rows of columns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,23 @@ class Gram:
         """Whether all their rows are there, in the present count."""
         slots = self._slot[features]
         return bool((slots >= 0).all() and (self._parts[slots] == self.level).all())
+
+    def work_of(self, sets: Sequence[Ints]) -> float:
+        """About how many rows' counting it will be to `require` these sets, one after the other.
+
+        With r rows there, a row is counted with 1 − r/d of all images. Of U rows that all sets need together at most C
+        are kept, so that of those that are needed again a share 1 − C/U has gone. Rows that are there are completed by
+        the parts that they lack.
+        """
+        d, needed = self.columns.n_columns, np.unique(np.concatenate([np.zeros(0, np.int64), *sets]))
+        slots = self._slot[needed]
+        there, missing = slots[slots >= 0], int(np.count_nonzero(slots < 0))
+        again = max(0.0, 1.0 - self.capacity / max(1, needed.size)) * (sum(own.size for own in sets) - needed.size)
+        before = int(np.count_nonzero(self._slot >= 0))
+        after = min(self.capacity, before + missing)
+        counted = missing * (1.0 - (before + after) / (2.0 * d)) + again * (1.0 - after / d)
+        lacking = [self.columns.span(int(level), self.level).n for level in self._parts[there] if level < self.level]
+        return counted + sum(lacking) / self.columns.n_rows * (1.0 - len(lacking) / (2.0 * d))
 
     def require(self, features: Ints, told: Callable[[float], object] | None = None) -> None:
         """Count the rows that are not there yet; `told` is called with each piece, as a share of a row."""

@@ -50,6 +50,7 @@ class Meter:
         self._tell, self._total, self._left = tell, total, 1.0
         self._targets, self._columns, self._paths = targets, columns, paths
         self._masks, self._near, self._ended = masks, NEAR_A_PATH, 1
+        self._kept, self._until = columns, 0.0
         self._done: dict[Kind, float] = {"masks": 0.0, "rows": 0.0, "paths": 0.0}
         self._timed: dict[Kind, float] = dict.fromkeys(self._done, 0.0)
         self._seconds: dict[Kind, float] = dict.fromkeys(self._done, 0.0)
@@ -79,6 +80,16 @@ class Meter:
             self._near += min(1.0, NEAR_A_WEIGHT * weights / self._columns)
             self._ended += 1
 
+    def keeps(self, rows: int) -> None:
+        """There is memory for so many rows."""
+        with self._lock:
+            self._kept = min(float(rows), self._columns)
+
+    def awaits(self, rows: float) -> None:
+        """At least so many rows, or as much work, are to be counted next."""
+        with self._lock:
+            self._until = self._done["rows"] + rows
+
     def finish(self) -> None:
         """All is done."""
         with self._lock:
@@ -87,18 +98,29 @@ class Meter:
     def seconds_left(self) -> float:
         """As things stand: the rows that are still to be counted, and the paths.
 
-        Where each of T targets comes near a share p of d images, R = d·(1 − (1 − p)ᵀ) rows are needed, and with what
-        rows have in common counted once, R − R²/2d rows' work. It is at least a little more than what was done while
-        there are paths to come. Beyond d/2 rows are counted again, because memory did not hold them: as many will be
-        for each path to come.
+        It is at least a little more than what was done while there are paths to come. Rows beyond what was expected are
+        counted again, because memory did not hold them: as many will be for each path to come.
         """
-        share = 1.0 - float((1.0 - min(1.0, self._near / self._ended)) ** self._targets)
         done, to_come = self._done["rows"], max(0.0, self._paths - self._done["paths"])
         more = MORE_ROWS * done * to_come / max(to_come + self._done["paths"], PATH)
-        rows = max(self._columns * share * (1.0 - share / 2.0), min(done + more, self._columns / 2.0))
+        rows = max(self._rows_in_all(), min(done + more, self._columns / 2.0), self._until)
         left = {kind: max(0.0, all_of - self._done[kind]) for kind, all_of in self._expected(rows).items()}
         again = max(0.0, done - rows) * self._rate("rows") / max(self._done["paths"], PATH)
         return sum(work * self._rate(kind) for kind, work in left.items()) + left["paths"] * again
+
+    def _rows_in_all(self) -> float:
+        """As much counting as all targets need.
+
+        Where each of T targets comes near a share p of d images, R = d·(1 − (1 − p)ᵀ) rows are needed. A row is counted
+        with the images that have none yet, so with r rows in memory it is 1 − r/d rows' work: of the first C that are
+        kept C − C²/2d, of each further one 1 − C/d. Of the pd rows that a path needs, and once more its refit, a share
+        1 − C/R is no longer there.
+        """
+        near, d, kept = min(1.0, self._near / self._ended), self._columns, self._kept
+        needed = d * (1.0 - float((1.0 - near) ** self._targets))
+        held = min(needed, kept)
+        again = 2.0 * self._targets * near * d * (1.0 - held / needed) if needed > 0.0 else 0.0
+        return held * (1.0 - held / (2.0 * d)) + (needed - held + again) * (1.0 - held / d)
 
     def _expected(self, rows: float) -> dict[Kind, float]:
         return {"masks": self._masks, "rows": rows, "paths": self._paths}

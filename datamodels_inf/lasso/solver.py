@@ -138,6 +138,8 @@ class Lasso:
         self._plan = plan_memory(parts, packed.n_train, BATCH, self._threads, memory_gb)
         self._columns = ColumnBits(packed, parts, self._threads, None if meter is None else meter.transposed)
         self.gram = Gram(self._columns, self._plan.rows)
+        if meter is not None:
+            meter.keeps(self.gram.capacity)
         self.scratch = Scratch(self._threads, self._plan.square_bytes, self._plan.waiting_bytes, packed.n_train)
 
     def choose(
@@ -328,6 +330,8 @@ class Lasso:
 
     def _refit(self, margins: Margins, starts: Sequence[Solution], meter: Meter | None) -> list[Fit]:
         walks = self._walks(margins, 1, meter)
+        if meter is not None:
+            meter.awaits(self.gram.work_of([start.features for start in starts]))
         self._run([walk.refit(start) for walk, start in zip(walks, starts, strict=True)], meter)
         return [self._fit(walk.solutions[-1], walk.moments) for walk in walks]
 

@@ -224,3 +224,20 @@ def test_a_count_of_just_32767_is_not_taken_for_one_that_was_cut_off(split):
     check(gram, masks[:split])
     gram.take(2)
     check(gram, masks)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "before"), [(600, 0), (600, 300), (600, 600), (300, 0), (300, 300), (450, 450)], ids=str
+)
+def test_the_work_of_sets_is_foreseen(capacity, before):
+    """To a third of what it turns out to be, as a share of a row with each piece."""
+    rng = np.random.default_rng(4)
+    gram = made(rng.random((150, 600)) < 0.5, 100, capacity=capacity)
+    gram.require(np.arange(before))
+    gram.take(2)
+    sets = [np.sort(rng.permutation(600)[:200]) for _ in range(6)]
+    foreseen, told = gram.work_of(sets), []
+    for features in sets:
+        gram.require(features, told.append)
+    assert foreseen == pytest.approx(sum(told), rel=1 / 3)
+    assert gram.work_of(sets[-1:]) == 0.0

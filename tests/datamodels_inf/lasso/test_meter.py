@@ -81,6 +81,45 @@ def test_rows_that_are_counted_again_are_expected_for_the_paths_to_come(monkeypa
     assert left[130:] == pytest.approx(truth[130:], abs=0.1 * time[-1])
 
 
+@pytest.mark.parametrize("kept", (20_000, 30_000))
+def test_rows_that_memory_does_not_hold_are_expected_before_the_first_is_counted_again(monkeypatch, kept):
+    """So the bar has room left for the refits, which count them once more."""
+    targets, near, d = 8, 0.15, 50_000
+    clock, told = Clock(monkeypatch), []
+    meter = Meter(told.append, 1.0, targets=targets, columns=d, paths=targets * (2 * MOMENTS + PATH + REFIT))
+    meter.keeps(kept)
+    needed = d * (1 - (1 - near) ** targets)
+    first = [k / d for k in range(int(needed))]
+    lost = int(targets * near * d * (1 - kept / needed))
+    choose = [1 - min(share, kept / d) for share in first] + [1 - kept / d] * lost
+    refit = [1 - kept / d] * lost
+    whole, seen = sum(choose) + sum(refit), []
+    for name, rows in (("choose", choose), ("refit", refit)):
+        for start in range(0, len(rows), 500):
+            work = sum(rows[start : start + 500])
+            clock.spend(0.02 * work)
+            meter.counted(work)
+            seen.append((clock.now, sum(told), meter.seconds_left()))
+        if name == "choose":
+            before_refits = sum(told)
+    time, _, left = np.array(seen).T
+    assert left[5:] == pytest.approx(0.02 * whole - time[5:], abs=0.1 * 0.02 * whole + left[-1])
+    assert before_refits < sum(choose) / whole + 0.05
+
+
+def test_what_is_awaited_is_part_of_the_time_to_go(monkeypatch):
+    clock = Clock(monkeypatch)
+    meter = Meter(lambda step: None, 1.0, targets=0, columns=100, paths=0.0)
+    for _ in range(2):
+        clock.spend(1.0)
+        meter.counted(1.0)
+    meter.awaits(30.0)
+    assert meter.seconds_left() == pytest.approx(30.0)
+    clock.spend(10.0)
+    meter.counted(10.0)
+    assert meter.seconds_left() == pytest.approx(20.0)
+
+
 def test_a_path_that_is_spared_shortens_the_time_to_go(monkeypatch):
     clock = Clock(monkeypatch)
     meter = Meter(lambda step: None, 1.0, targets=0, columns=10, paths=10 * PATH)
