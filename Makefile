@@ -4,6 +4,8 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 UV ?= $(shell command -v uv)
+# Python compiles a module when it is first imported; to compile all of them here takes the better part of a minute.
+PIP = $(BIN)/python -m pip install --quiet --no-compile
 INSTALL := $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 
 .PHONY: demo study sample simulate test test-long lint clean
@@ -15,9 +17,9 @@ INSTALL := $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 $(VENV)/.made: pyproject.toml constraints.txt
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	if [ -z "$(UV)" ]; then $(BIN)/python -m pip install --quiet $(INSTALL); \
+	if [ -z "$(UV)" ]; then $(PIP) $(INSTALL); \
 	elif "$(UV)" pip install --quiet --python $(BIN)/python --index-strategy unsafe-best-match $(INSTALL); then :; \
-	else echo "uv could not install the packages; pip does it."; $(BIN)/python -m pip install --quiet $(INSTALL); fi
+	else echo "uv could not install the packages; pip does it."; $(PIP) $(INSTALL); fi
 	touch $@
 
 # The whole pipeline on the embedded data: a findings report on real images and really trained models.

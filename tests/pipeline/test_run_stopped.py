@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 
 from command_here import ok
+from long_runs import times
 from real_command import COMMAND, SMALL, call
 
 
@@ -17,7 +18,7 @@ def test_killed_at_any_moment_the_next_run_goes_on(small_run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("killed")
     expected = (small_run / "reports" / "digits" / "tests.csv").read_bytes()
     rng = random.Random(0)
-    for _ in range(8):
+    for _ in range(times(4, 12)):
         process = subprocess.Popen(
             [*COMMAND, "run", *SMALL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

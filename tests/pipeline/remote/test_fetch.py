@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from long_runs import times
 from ranged_download import CONTENT, dropped, failing, fetched, need_of, range_of, s3_object, short, stalled, status_500
 from real_command import COMMAND
 from released_bucket import KEYS, journal, npy
@@ -25,7 +26,7 @@ from pipeline.remote.mirror import Mirror, split
 from pipeline.remote.objects import Identity
 
 
-def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
+def test_killed_at_many_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
     """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness.
 
     A kill comes a moment after so many ranges were asked for, or, with none, somewhere in the start.
@@ -35,7 +36,7 @@ def test_killed_at_twenty_points_nothing_complete_is_fetched_twice(bucket, tmp_p
     rng = random.Random(1)
     kills = 0
     arguments = bucket.arguments("fit.mode=lasso")
-    while kills < 20:
+    while kills < times(8, 20):
         complete, seen, asked = journal(tmp_path), len(bucket.log.requests), len(bucket.log.data(""))
         process = subprocess.Popen([*small, "download", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL)
         after = rng.randrange(4)
