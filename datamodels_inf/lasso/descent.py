@@ -35,6 +35,8 @@ STRIDE, LOOSE = 0.5, 1e-3
 """A larger step down than to this share of λ is taken in several, roughly solved: fewer columns join in vain."""
 MOST_SWEEPS, MOST_ROUNDS = 32, 1000
 """Sweeps before g is computed anew, and how often that is done before a fit ends with a gap that is too large."""
+GROWTH = 2048
+"""Rows more than it needs, for a working set that is alone: with each so many its square is made anew."""
 SINGULAR = 1e-6
 """Of the largest eigenvalue: smaller ones of a matrix in float32 are taken for 0."""
 NEWTON_AFTER = 16
@@ -72,10 +74,13 @@ class Scratch:
     total_bytes : of `count` squares that are as large as `most_rows` allows.
     waiting_bytes : of copies of squares, of paths that wait for rows.
     columns : no working set is larger.
+    bytes_with_rows : of squares and rows of the Gram matrix together.
     """
 
-    def __init__(self, count: int, total_bytes: int, waiting_bytes: int, columns: int) -> None:
-        self.total_bytes, self.waiting_bytes = total_bytes, waiting_bytes
+    def __init__(
+        self, count: int, total_bytes: int, waiting_bytes: int, columns: int, bytes_with_rows: float = np.inf
+    ) -> None:
+        self.total_bytes, self.waiting_bytes, self.bytes_with_rows = total_bytes, waiting_bytes, bytes_with_rows
         self.most_rows = min(columns, isqrt(total_bytes // (4 * count)))
         self._count, self._lock = count, Lock()
         self._free: list[NDArray[np.float32]] = []
@@ -97,10 +102,10 @@ class Scratch:
             larger = [s for s in squares if len(s) > self.most_rows]
             self._free = together[-self._count :] + larger[-1:]
 
-    def forget_large(self) -> None:
-        """Free what has more than `most_rows`."""
+    def forget(self, above: int = 0) -> None:
+        """Free those that have more rows than this."""
         with self._lock:
-            self._free = [square for square in self._free if len(square) <= self.most_rows]
+            self._free = [square for square in self._free if len(square) <= above]
 
 
 class Descent:
@@ -242,7 +247,7 @@ class Descent:
             return False
         if len(self._local) < m:
             before = self._local if len(self._local) else self._kept
-            grown = self._scratch.take(min(most_rows, max(m, min(len(self._local) * 5 // 4, m + 1024))))
+            grown = self._scratch.take(most_rows)
             grown[: self._filled, : self._filled] = before[: self._filled, : self._filled]
             if len(self._local):
                 self._scratch.give(self._local)
@@ -337,10 +342,21 @@ def run_all(
         gram.require(np.unique(np.concatenate([descent.needs for descent in group])), told)
         in_threads(partial(advance, most_rows=scratch.most_rows), group, threads)
         for descent in group:
-            if descent.waits_for_room:
-                advance(descent, gram.columns.n_columns)
-        scratch.forget_large()
+            while descent.waits_for_room:
+                advance(descent, _room_alone(descent, gram, scratch))
+        scratch.forget(above=scratch.most_rows)
         live = [descent for descent in live if not descent.finished]
+
+
+def _room_alone(descent: Descent, gram: Gram, scratch: Scratch) -> int:
+    """How many rows the square of a working set may have that is larger than others may be.
+
+    It takes the memory of other squares and of rows that it does not need: these are counted again when needed.
+    """
+    most = min(gram.columns.n_columns, descent.needs.size + GROWTH)
+    scratch.forget()
+    gram.release(scratch.bytes_with_rows - 4.0 * most**2, descent.needs)
+    return most
 
 
 def _fitting(descents: Sequence[Descent], capacity: int) -> Sequence[Descent]:

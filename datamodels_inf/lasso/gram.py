@@ -12,12 +12,14 @@ At 50,000 columns a row takes 100 kB, and a LASSO needs only the rows of columns
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
+from datamodels_inf.internal.mapped import RowMemory
 from datamodels_inf.internal.threads import even_slices, in_threads
 from datamodels_inf.kernels.coordinate_descent import descend_and_look
 from datamodels_inf.kernels.gram_rows import Rows, add_to_rows, mirror_rows, set_rows
@@ -54,7 +56,8 @@ class Gram:
         self.capacity = min(capacity, d)
         self.counted = 0
         """Rows counted so far: the work that was done."""
-        self._rows = np.empty((self.capacity, d), np.int16)
+        self._memory = RowMemory(self.capacity, d, np.int16)
+        self._rows: NDArray[np.int16] = self._memory.array
         self._slot = np.full(d, -1, np.int64)
         self._feature = np.full(self.capacity, -1, np.int64)
         self._asked = np.zeros(self.capacity, np.int64)
@@ -122,6 +125,15 @@ class Gram:
         finally:
             self._set_view()
 
+    def release(self, n_bytes: float, keep: Ints) -> None:
+        """Drop rows, but none of `keep`, until the others take at most `n_bytes` with these; give their memory back."""
+        taken = np.flatnonzero(self._feature >= 0)
+        surplus = taken.size - max(float(keep.size), n_bytes / self._rows.strides[0])
+        if surplus > 0:
+            others = taken[~np.isin(self._feature[taken], keep)]
+            self._memory.forget(self._dropped(others, math.ceil(surplus)))
+            self._set_view()
+
     def correlate(self, c: Floats, features: Ints, w: Floats) -> Floats:
         """g = c − (ZᵀZ/n)·w, for all columns, w being 0 outside `features`: what a descent of no steps looks at."""
         size = features.size
@@ -165,12 +177,17 @@ class Gram:
         free = np.flatnonzero(self._feature < 0)[:count]
         if free.size < count:
             taken = np.flatnonzero(self._feature >= 0)
-            oldest = taken[np.argsort(self._asked[taken], kind="stable")[: count - free.size]]
-            for gone in self._feature[oldest].tolist():
-                self._slot[gone] = -1
-                self._beyond.pop(gone, None)
-            free = np.concatenate([free, oldest])
+            free = np.concatenate([free, self._dropped(taken, count - free.size)])
         return free
+
+    def _dropped(self, slots: Ints, count: int) -> Ints:
+        """Of the rows at `slots`, those that were asked for the longest time ago: they are no longer there."""
+        oldest = slots[np.argsort(self._asked[slots], kind="stable")[:count]]
+        for gone in self._feature[oldest].tolist():
+            self._slot[gone] = -1
+            self._beyond.pop(gone, None)
+        self._feature[oldest] = -1
+        return oldest
 
     def _count(self, missing: Ints, told: Callable[[float], object] | None) -> None:
         """Rows that are not there."""

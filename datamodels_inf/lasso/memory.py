@@ -67,6 +67,11 @@ class MemoryPlan:
             )
 
     @property
+    def bytes_with_rows(self) -> float:
+        """For squares and rows of the Gram matrix together."""
+        return self._free
+
+    @property
     def _for_squares(self) -> float:
         return max(self._free * SQUARES, self._free - 2.0 * self.d * self.rows)
 

@@ -140,7 +140,9 @@ class Lasso:
         self.gram = Gram(self._columns, self._plan.rows)
         if meter is not None:
             meter.keeps(self.gram.capacity)
-        self.scratch = Scratch(self._threads, self._plan.square_bytes, self._plan.waiting_bytes, packed.n_train)
+        self.scratch = Scratch(
+            self._threads, self._plan.square_bytes, self._plan.waiting_bytes, packed.n_train, self._plan.bytes_with_rows
+        )
 
     def choose(
         self,

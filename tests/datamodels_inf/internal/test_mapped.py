@@ -1,12 +1,13 @@
 """Pages of mapped files that are given back, and arrays that must stay as they are."""
 
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from datamodels_inf.internal.mapped import forget_pages
+from datamodels_inf.internal.mapped import RowMemory, forget_pages
 
 
 def resident(path):
@@ -42,3 +43,31 @@ def test_what_may_have_been_written_to_stays(tmp_path, mode):
     numbers[:] = 7.0
     forget_pages(numbers[5:])
     assert (numbers == 7.0).all()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(40, 5000), (40, 7), (3, 2048)])
+def test_rows_that_are_forgotten_are_0_or_as_they_were_and_all_others_stay(rows, columns):
+    """Of a page that two rows share, nothing is given back while one of them is there."""
+    memory = RowMemory(rows, columns, np.int16)
+    memory.array[:] = np.arange(rows)[:, None] + 1
+    gone = np.array([2, 1] if rows == 3 else [39, 3, 4, 5, 30, 0])
+    memory.forget(gone)
+    memory.forget(np.zeros(0, np.int64))
+    kept = np.setdiff1d(np.arange(rows), gone)
+    np.testing.assert_array_equal(memory.array[kept], np.repeat(kept[:, None] + 1, columns, axis=1))
+    assert (memory.array[gone] == 0).any() == (columns > 7)
+    memory.array[gone] = 9
+    assert (memory.array[gone] == 9).all()
+
+
+def test_memory_of_forgotten_rows_is_the_systems_again():
+    def own():
+        return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024
+
+    if not Path("/proc/self/status").exists():
+        pytest.skip("this system does not tell how much memory a process has")
+    memory = RowMemory(1000, 50_000, np.int16)
+    memory.array[:] = 1
+    full = own()
+    memory.forget(np.arange(100, 900))
+    assert full - own() > 0.75 * memory.array.nbytes

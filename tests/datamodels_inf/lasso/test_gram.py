@@ -241,3 +241,19 @@ def test_the_work_of_sets_is_foreseen(capacity, before):
         gram.require(features, told.append)
     assert foreseen == pytest.approx(sum(told), rel=1 / 3)
     assert gram.work_of(sets[-1:]) == 0.0
+
+
+def test_rows_that_are_released_are_the_oldest_that_are_not_needed_and_come_back_right():
+    masks = odd_masks(150, 600, 5)
+    gram = made(masks, 100)
+    for features in (np.arange(300, 600), np.arange(300), np.arange(500, 520)):
+        gram.require(features)
+    keep = np.arange(310, 330)
+    gram.release(2 * 600 * 340, keep)
+    assert gram.has(np.concatenate([keep, np.arange(300), np.arange(500, 520)]))
+    assert not any(gram.has(np.array([k])) for k in (*range(300, 310), *range(330, 500), *range(520, 600)))
+    gram.release(0, keep)
+    assert sum(gram.has(np.array([k])) for k in range(600)) == keep.size
+    gram.release(np.inf, keep)
+    gram.take(2)
+    check(gram, masks)

@@ -4,9 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from lasso_problems import HARD, problem
+from lasso_problems import HARD, problem, same_choices
 
 from datamodels_inf import PackedMasks
+from datamodels_inf.lasso import descent
 from datamodels_inf.lasso.columns import words_of
 from datamodels_inf.lasso.descent import Scratch
 from datamodels_inf.lasso.solver import Lasso, lasso_path
@@ -80,3 +81,29 @@ def test_squares_of_working_sets_keep_to_their_memory():
     assert lasso.scratch.most_large in (1, 2)
     assert lasso.scratch.out == []
     assert lasso.scratch.most_out <= lasso.scratch.total_bytes + 2 * 4 * 103**2
+
+
+def test_a_working_set_that_is_alone_takes_the_memory_of_rows_that_it_does_not_need(monkeypatch):
+    """So that both together keep to what there is, and the fit is the same to the last bit."""
+    masks, margins, _ = problem(18, 271, 103, 7)
+    enough = Lasso(masks, **HARD, threads=1)
+    choices = enough.choose(margins)
+    lasso, seen = Lasso(masks, **HARD, threads=1), []
+    limit = 4 * 75**2 + 2 * 103 * 80
+    lasso.scratch = Scratch(1, 4 * 30**2, 0, 103, limit)
+    monkeypatch.setattr(descent, "GROWTH", 4)
+    alone = descent._room_alone
+
+    def noted(way, gram, scratch):
+        most = alone(way, gram, scratch)
+        rows = int(np.count_nonzero(gram._slot >= 0))
+        seen.append((4 * most**2 + 2 * 103 * max(rows, 0), rows, way.needs.size))
+        return most
+
+    monkeypatch.setattr(descent, "_room_alone", noted)
+    again = lasso.choose(margins)
+    assert len(seen) > 10
+    assert all(used <= limit or rows == needed for used, rows, needed in seen)
+    assert any(rows < 103 for _, rows, _ in seen)
+    assert lasso.gram.counted > 103
+    assert same_choices(choices, again)
