@@ -22,6 +22,7 @@ from pipeline.text.json_file import read_text
 from pipeline.text.secrets import in_texts
 from pipeline.text.toml_text import read_toml
 
+LONGEST_VALUE = 400
 NO_CLASSES = "top"
 """The design where there are no labels and none is chosen."""
 
@@ -148,17 +149,17 @@ def _apply(data: dict[str, Any], override: str) -> None:
     name, equals, text = override.partition("=")
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
-        raise BadInputError(f"--set {override}: give it as section.key=value.")
+        raise BadInputError(f"--set {_cut(override)}: give it as section.key=value.")
     if len(override.splitlines()) > 1:  # TOML would read further settings there.
-        raise BadInputError(f"--set {name.strip()}: a value stands on one line; give one --set for each setting.")
+        raise BadInputError(f"--set {_cut(name.strip())}: a value stands on one line; give one --set for each setting.")
     table = data.setdefault(section, {})
     if not isinstance(table, dict):
-        raise BadInputError(f"--set {override}: {section} is not a section.")
+        raise BadInputError(f"--set {_cut(override)}: {_cut(section)} is not a section.")
     if text.strip():
         try:
             table[key] = _value(text.strip())
         except ValueError as error:
-            raise BadInputError(f"--set {name.strip()}: its value cannot be read ({error}).") from error
+            raise BadInputError(f"--set {_cut(name.strip())}: its value cannot be read ({error}).") from error
     else:
         table.pop(key, None)
 
@@ -174,13 +175,18 @@ def _value(text: str) -> Any:
 def _sentence(error: ValidationError) -> str:
     """The first problem: the key's name, what is wrong, and what is allowed."""
     problem = error.errors()[0]
-    key = ".".join(str(part) for part in problem["loc"])
+    key = _cut(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "extra_forbidden":
         return f"{key} is not a setting; {_allowed(problem['loc'])}."
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
-        return f"{message}."
-    return f"{key} = {problem['input']!r}: {message[0].lower()}{message[1:]}."
+        return f"{_cut(message)}."
+    return f"{key} = {_cut(repr(problem['input']))}: {message[0].lower()}{message[1:]}."
+
+
+def _cut(text: str) -> str:
+    """Of a value that somebody wrote, its beginning and its end: a sentence is to be read."""
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE // 2]}…{text[-LONGEST_VALUE // 2 :]}"
 
 
 def _allowed(location: Sequence[int | str]) -> str:

@@ -125,7 +125,7 @@ class HttpObject:
         version, ranged = Version.of(response), response.status_code == 206
         other_size = self._size is not None and version.size not in ("", str(self._size))
         if ranged and (range_start(response) != start or other_size):
-            found = response.headers.get("Content-Range", "")
+            found = response.headers.get("Content-Range", "")[:60]
             raise RemoteError(
                 f"{self._name} answered with other bytes than were asked for ({found!r}); use another server.",
                 f"it answers with another part than bytes {start}- of {self._size}",

@@ -75,5 +75,5 @@ def _homes(variable: str) -> tuple[str, ...]:
 @cache
 def _patterns(home: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The home that a quoted path begins with, if the quotes are needed, and any other."""
-    quoted = re.compile(rf"(?<!\S)'{re.escape(home)}/(?=[^'\n]*[^\w@%+=:,./'\n-][^'\n]*')")
+    quoted = re.compile(rf"(?<!\S)'{re.escape(home)}/(?=[^'\n]*(?:[^\w@%+=:,./'\n-][^'\n]*'|'\"))")
     return quoted, re.compile(rf"(?<![\w.~-])(?<!(?<!/)/){re.escape(home)}(?![\w-]|\.\w)")
