@@ -7,7 +7,7 @@ import traceback
 
 import click
 
-from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, leave_quietly, named
+from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, forgive_letters, leave_quietly, named
 from pipeline.commands.definitions import COMMANDS
 from pipeline.errors import BadInputError, StoppedEarly, WorkStoppedError
 from pipeline.progress import working
@@ -29,6 +29,7 @@ def main() -> None:
     Where the reader of a pipe has gone (`findings --csv | head`), it ends without a word, as one that SIGPIPE ended:
     141.
     """
+    forgive_letters()
     try:
         try:
             _run()
@@ -63,7 +64,7 @@ def _run() -> None:
         _stop("interrupted; nothing was left half-written.", 130)
     except Exception as error:
         if "--verbose" in sys.argv:
-            traceback.print_exc()
+            echo(traceback.format_exc().rstrip(), err=True)
         _stop(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", 1)
 
 

@@ -7,6 +7,7 @@ of its own, at once.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import select
 import sys
@@ -17,6 +18,7 @@ import click
 
 from pipeline.progress import SCREEN
 from pipeline.text.given_names import printable
+from pipeline.text.own_paths import shareable
 
 STATUS = 141
 """What a shell says of a program that SIGPIPE ended: 128 + 13."""
@@ -27,9 +29,33 @@ class ClosedPipeError(Exception):
 
 
 def echo(line: str, *, err: bool = False) -> None:
-    """Print a line, in which nothing moves the cursor, colours or hides text: names come from files of others."""
+    """Print a line, in which nothing moves the cursor, colours or hides text, for names come from files of others; no
+    password or signature of an address stands, and no more of the user's home than ~."""
     with named(), SCREEN.paused():
-        click.echo(printable(line), err=err)
+        click.echo(spelled(printable(shareable(line)), sys.stderr if err else sys.stdout), err=err)
+
+
+PLAIN = str.maketrans({"→": "->", "…": "...", "–": "-", "−": "-", "×": "x", "·": ".", "“": '"', "”": '"', "’": "'"})
+
+
+def spelled(text: str, stream: TextIO | None) -> str:
+    """`text` in the letters that a console has: others are put in words of its own, or a ? stands for them."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
+    except LookupError:
+        return text
+    return text
+
+
+def forgive_letters() -> None:
+    """What is printed by others, such as pages of help, must not fail at a letter that the console has not."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(OSError, ValueError):
+                stream.reconfigure(errors="replace")
 
 
 @contextlib.contextmanager

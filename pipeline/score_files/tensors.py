@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from pipeline.score_files.torch_pickles import check_pickles
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -23,6 +25,7 @@ def load(path: Path) -> Any:
     """
     import torch
 
+    check_pickles(path)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # About how it was saved, for whoever saved it.

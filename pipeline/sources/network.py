@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.arrays import map_npy
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.progress import progress_bar
 from pipeline.remote.failures import RemoteError
@@ -109,7 +110,7 @@ def _copied(run: Run, plan: Plan) -> DownloadSummary:
 
 def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> Iterator[int]:
     """The rows of packed masks that hold no image."""
-    bits = np.load(file, mmap_mode="r")
+    bits = map_npy(file)
     for start, stop in wanted:
         for first in range(start, stop, CHUNK_ROWS):
             chunk = bits[first : min(first + CHUNK_ROWS, stop)]

@@ -30,6 +30,7 @@ from filelock import FileLock, Timeout
 
 from pipeline.store.files import file_digest
 from pipeline.store.reasons import Wanted, why_new
+from pipeline.text.own_paths import shareable
 
 LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
 ALWAYS_HASHED_BYTES = 256 * 2**20
@@ -175,7 +176,7 @@ class Store:
             say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
             lock.acquire()
         try:
-            holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
+            holder.write_text(f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})", encoding="utf-8")
             for leftover in self.root.glob("*/.tmp-*"):
                 if LEFTOVER.fullmatch(leftover.name):
                     shutil.rmtree(leftover, ignore_errors=True)
@@ -241,10 +242,10 @@ def _write_manifest(
         "settings": spec.settings,
         "inputs": spec.inputs,
         "input_digests": dict(digests),
-        "summary": summary,
+        "summary": shareable(summary),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
-        "command": " ".join(sys.argv[1:]),
+        "command": shareable(" ".join(sys.argv[1:])),
         "origin": origin,
         "versions": versions(),
         "files": files,

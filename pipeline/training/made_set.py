@@ -34,6 +34,7 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.files import file_digest, make_folder, save_arrays, whole_file
+from pipeline.text.json_file import read_json
 from pipeline.training.any_job import AnyJob
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import Job
@@ -134,8 +135,8 @@ def kept_margins(job: AnyJob, margins: NDArray[np.float32]) -> NDArray[Any]:
 
 def _check_files(out: Path) -> None:
     try:
-        digests = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8"))["sha256"])
-    except (ValueError, KeyError, TypeError) as error:
+        digests = dict(read_json(out / MANIFEST)["sha256"])
+    except (BadInputError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{out / MANIFEST} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():
         if not (out / name).is_file() or file_digest(out / name) != digest:

@@ -26,6 +26,7 @@ from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
 from pipeline.store.files import whole_file
 from pipeline.store.unfinished_steps import read_step, save_step
+from pipeline.text.json_file import read_json
 from pipeline.training.any_job import AnyJob, job_of_json
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import differing
@@ -218,8 +219,8 @@ def shard_folder(out: Path, shard: Shard) -> Path:
 def read_job(path: Path) -> AnyJob | None:
     """That of a manifest or of a note; None where it holds none."""
     try:
-        return job_of_json(json.loads(path.read_text(encoding="utf-8"))["job"])
-    except (ValueError, KeyError, TypeError):
+        return job_of_json(read_json(path)["job"])
+    except (BadInputError, ValueError, KeyError, TypeError):
         return None
 
 

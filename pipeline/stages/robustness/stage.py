@@ -20,6 +20,7 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
 from datamodels_inf.pair_answers import Testable
+from pipeline.arrays import read_npz
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
@@ -83,7 +84,7 @@ def run(run: Run) -> RobustnessSummary:
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
         unfinished = run.unfinished / folder
         chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.place, run.quiet, run.say)
-        parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
+        parts = [read_npz(file) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     prior = run.inputs.get("prior")

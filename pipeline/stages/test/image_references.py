@@ -69,7 +69,7 @@ class ImageFinder:
         if match is None:
             known = f", or a name such as {self.names[0]}" if self.names else ""
             raise ValueError(
-                f'{text!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
+                f'{text[:60]!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
             )
         return self._by_class(match), match.end()
 
@@ -98,7 +98,7 @@ class ImageFinder:
         """The number of the image in a text that must not name more than one."""
         found = self.find(text)
         if len(found) != 1:
-            raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found):,}")
+            raise ValueError(f"{text[:60]!r} must be one {self.what}, but it names {len(found):,}")
         return found[0]
 
     def _by_number(self, number: int) -> int:
@@ -113,7 +113,7 @@ class ImageFinder:
                 f"{name}:{position} names a class, but the source has no labels (source.images or source.labels)"
             )
         if name not in self.class_names:
-            raise ValueError(f"{name!r} is no class of this data; there are {listed(self.class_names)}")
+            raise ValueError(f"{name[:60]!r} is no class of this data; there are {listed(self.class_names)}")
         members = np.flatnonzero(self.labels == self.class_names.index(name))
         if position >= len(members):
             raise ValueError(f"class {name} has {len(members):,} {self.what}s, so there is no {name}:{position}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints
+from pipeline.arrays import open_npz
 from pipeline.images.image_set import Labels
 from pipeline.stages.test.pair_chunks import EFFECTS, NOTES
 
@@ -91,7 +92,7 @@ def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[An
     """Of each chunk the columns of one method."""
     shared = ("theta_i", "theta_j", *EFFECTS, "n_informative")
     for path in chunks:
-        with np.load(path, allow_pickle=False) as file:
+        with open_npz(path) as file:
             own = {name: file[f"{name} {method}"] for name in ("statistic", "pvalue", "note")}
             yield {**{name: file[name] for name in shared}, **own}
 
@@ -99,7 +100,7 @@ def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[An
 def _growths(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[Any]]]:
     """Of each chunk the p-values of one method after each block."""
     for path in chunks:
-        with np.load(path, allow_pickle=False) as file:
+        with open_npz(path) as file:
             yield {"growth": file[f"growth {method}"], "note": file[f"note {method}"]}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints, some_of
+from pipeline.arrays import open_npz
 from pipeline.config import Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
@@ -87,7 +88,7 @@ def _named_pair(run: Run) -> Claim:
     folder = run.unfinished / "test"
     chunks = PairChunks(of_method, data, run.fitted, pairs, testable, folder, run.place, run.quiet, run.say)
     (path,) = chunks.run()
-    with np.load(path, allow_pickle=False) as found:
+    with open_npz(path) as found:
         values: dict[str, Any] = {name: float(found[name][0]) for name in EFFECTS}
     values |= _classes(data.labels, int(left[0]), int(right[0]), target)
     return Claim(
