@@ -77,8 +77,8 @@ class _Damage:
         return Outcome(HARMLESS if path.is_file() and path.read_bytes() == self.content else SILENT)
 
     def _named(self, said):
-        """The file, or the folder that holds it and nothing else."""
-        return self.file in said or str(Path(self.file).parent) in said
+        """The file, or the folder of the result, mirror or work that it is of."""
+        return self.file in said or (self.file.startswith("data/") and str(Path(self.file).parent) in said)
 
 
 def damage(path, content, *, keep):
@@ -101,6 +101,8 @@ def follow(sentence, folder, state, ground):
         place = (folder / named[1]).resolve()
         assert place.is_relative_to(folder.resolve()), sentence
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    for name in re.findall(r"(\S+) does not exist", sentence):
+        shutil.copyfile(state.folder / name, folder / name)
     if re.search(r"(make|get) (the set|it) again", sentence) and state.words != TRAIN:
         shutil.rmtree(folder / "set", ignore_errors=True)
         if "make the set again" in sentence:

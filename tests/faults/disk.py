@@ -62,9 +62,8 @@ def remount(folder, options):
 
 
 def size_on_disk(folder):
-    """Bytes that the files and folders of `folder` take."""
-    paths = list(folder.rglob("*"))
-    return sum(BLOCK * (1 + (p.lstat().st_blocks * 512 - 1) // BLOCK) if p.is_file() else BLOCK for p in paths)
+    """Bytes that the files in `folder` take, in whole blocks."""
+    return sum(-(-path.stat().st_size // BLOCK) * BLOCK for path in folder.rglob("*") if path.is_file())
 
 
 def judged(place, folder, ground, done, words, *, gone=False):
@@ -87,10 +86,11 @@ def _names_a_place(sentence):
 def _full(place, share, ground):
     def make(folder):
         staged = place.prepare(ground.folder / "staged")
-        before, after = size_on_disk(staged), size_on_disk(place.scene.folder)
-        room = before + 16 * BLOCK + int(share * max(0, after - before))
+        needed = max(BLOCK, size_on_disk(place.scene.folder) - size_on_disk(staged))
         with mounted(folder, "-t", "tmpfs", "-o", "size=1g", "faults"):
             shutil.copytree(staged, folder, dirs_exist_ok=True)
+            disk = os.statvfs(folder)
+            room = (disk.f_blocks - disk.f_bfree) * disk.f_frsize + int(share * needed)
             remount(folder, f"size={room}")
             done = ground.forks.run(folder, *place.words)
             remount(folder, "size=1g")
@@ -102,8 +102,9 @@ def _full(place, share, ground):
 def _limited(place, share, ground):
     def make(folder):
         place.prepare(folder)
-        largest = max(p.stat().st_size for p in place.scene.folder.rglob("*") if p.is_file())
-        done = ground.forks.run(folder, *place.words, file_bytes=max(100, int(share * largest / 4)))
+        own = [path for path in (place.scene.folder / place.home).rglob("*") if path.is_file()]
+        largest = max(path.stat().st_size for path in own)
+        done = ground.forks.run(folder, *place.words, file_bytes=max(100, int(share * largest)))
         return judged(place, folder, ground, done, FULL)
 
     return Try("RLIMIT_FSIZE", f"limit: {place.stage} with files of {share:.0%}", make)

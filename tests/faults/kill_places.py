@@ -38,6 +38,11 @@ class Place:
         home = folder / self.home
         return home.is_dir() and any(home.iterdir())
 
+    def has_ended(self, folder):
+        """Whether its result is in its place."""
+        home = folder / self.home
+        return (home / "manifest.json").is_file() if self.stage == "train" else any(home.glob("[!.]*/manifest.json"))
+
     def steps(self, folder):
         """{finished step: when}: files that an unfinished stage has left for the next run."""
         found = {}
@@ -55,11 +60,9 @@ class Place:
 
     def moment(self, folder):
         """When a kill from outside came, by what it left."""
-        home = folder / self.home
-        finished = home / "manifest.json" if self.stage == "train" else next(home.glob("*/manifest.json"), None)
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
         working = [name for name in names if any(word in f"/{name}" for word in WORK)]
-        if finished is not None and finished.is_file():
+        if self.has_ended(folder):
             if self.stage == "report" and len(list((folder / "reports").rglob("*"))) < self.n_published:
                 return "while the report is published"
             return "while it cleans up" if any(".work-" in n or "/.parts" in n for n in names) else "after its end"

@@ -30,7 +30,7 @@ def run(count, seed, ground, watcher=lambda fault, tries: tries, only=""):
     hit = sum((row.moments for row in rows), start=Row("", "").moments)
     missed = [moment for moment in MOMENTS if not hit[moment]] if count >= ENOUGH and not only else []
     if missed and rows:
-        rows[-1].failures.append(f"no kill came {', '.join(missed)}")
+        rows[-1].failures.append(("all kills", f"none came {', '.join(missed)}"))
     return rows
 
 
@@ -68,8 +68,9 @@ class _AtTime:
             killed = time.time()
         process.wait()
         moment = place.moment(folder)
-        last = max([begun, *place.steps(folder).values()])
-        return run_again(place, folder, ground, moment, max(0.0, killed - last) / whole)
+        saved = place.steps(folder).values()
+        lost = max(0.0, killed - max(saved)) / whole if saved else 0.0  # Else in the first step, or before it.
+        return run_again(place, folder, ground, moment, lost)
 
 
 class _AtEvent:
@@ -93,14 +94,14 @@ def _undisturbed(place, ground):
     with start_real(folder, *place.words) as process:
         wait_until(lambda: place.has_begun(folder), process)
         begun = time.monotonic()
-        process.wait()
+        wait_until(lambda: place.has_ended(folder), process)
         seconds = time.monotonic() - begun
     shutil.rmtree(folder)
     return max(0.05, seconds)
 
 
 def run_again(place, folder, ground, moment, lost):
-    """The same command after a kill; lost: the share of the stage's work since the last step that was saved."""
+    """The same command after a kill; lost: the share of the stage's time since the last step that was saved."""
     finished, rows, log = place.steps(folder), place.rows(folder), ground.folder / "again-events"
     log.unlink(missing_ok=True)
     seen = len(ground.bucket.log.requests) if place.stage == "download" else 0

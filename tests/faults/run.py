@@ -40,18 +40,16 @@ def survey(counts, seed, folder, only=""):
             try:
                 found = import_module(kind).run(count, seed, ground, bar, only=only)
             except Exception as error:
-                found = [Row(kind, "all", failures=[f"the harness itself broke: {type(error).__name__}: {error}"])]
-            for row in found:
-                for failure in row.failures:
-                    tell(f"LOST  {kind}  {failure}\n      again: {repeated(kind, seed, counts[kind], failure)}")
+                found = [Row(kind, "all", failures=[("", f"the harness broke: {type(error).__name__}: {error}")])]
+            for label, why in (failure for row in found for failure in row.failures):
+                tell(f"LOST  {kind}  {label}\n      {why}\n      again: {repeated(kind, seed, count, label)}")
             tell(f"{kind}: {sum(row.tries for row in found):,} tries in {time.monotonic() - begun:,.0f} s")
             rows += found
     return rows
 
 
-def repeated(kind, seed, count, failure):
-    """The command that does one try again; its label ends with the first colon that is followed by a sentence."""
-    label = failure.split(": exit code")[0].split(": the ")[0].split(": refused")[0]
+def repeated(kind, seed, count, label):
+    """The command that does one try again."""
     return f'python tests/faults/run.py --kinds {kind} --seed {seed} --{OPTIONS[kind]} {count} --only "{label}"'
 
 

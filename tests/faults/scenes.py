@@ -33,6 +33,10 @@ TRAIN = (
     "train", "--out", "set", "--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4,
     "--workers", 1,
 )  # fmt: skip
+S3 = (
+    "source.fit_rows=800", "source.held_out_rows=400", "fit.calibrate=true", "test.chunk_pairs=5", "test.repeats=2",
+    "report.max_panels=2",
+)  # fmt: skip
 OTHER = {"embedded": "test.seed=1", "trained": "test.seed=1"}
 """What makes a store of another seed."""
 
@@ -116,8 +120,7 @@ class Ground:
     @cached_property
     def s3(self):
         """Mirrors of objects in a bucket."""
-        split = ("source.fit_rows=800", "source.held_out_rows=400", "test.chunk_pairs=20", "test.repeats=2")
-        words = ("run", *self.bucket.config("cifar10", *split, "report.max_panels=2"), "--threads", 1, "--yes")
+        words = ("run", *self.bucket.config("cifar10", *S3), "--threads", 1, "--yes")
         return self._run("s3", words)
 
     def _made(self, name, settings, train=()):

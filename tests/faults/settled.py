@@ -1,43 +1,26 @@
 """What a folder holds when all is done, to be held against an undisturbed one; and what should be gone."""
 
-import json
 import re
+import shutil
 from pathlib import Path
 
 from same_results import contents
 
 HOMES = ("data", "reports", "set")
 """A store, the reports and a set that was trained, in the folder of a scenario."""
-NOTES = re.compile(r"(^|/)(\.lock|\.lock-holder|\.[^/]*\.lock|mtime|\.hashed[^/]*|\.verified[^/]*|lock)$")
-"""What processes note for each other, with times: no result."""
+NOTES = re.compile(r"(^|/)(\.lock|\.lock-holder|\.[^/]*\.lock|mtime|\.hashed\.json|lock|object\.json|rows\.jsonl)$")
+"""What processes note for each other, with times; what a mirror is of, and in which order its rows came: no result."""
 STRAY = re.compile(r"(^|/)(\.tmp-|\.part-|\.work-|\.parts(/|$)|[^/]*\.part$)")
 """What only a killed process leaves, and the next one removes."""
 
 
 def settled(folder):
-    """{name: content} of all results; a store's mirrors without the order in which rows came."""
+    """{name: content} of all results."""
     found = {}
     for home in HOMES:
         if (folder / home).is_dir():
             found |= {f"{home}/{name}": content for name, content in contents(folder / home).items()}
-    kept = {name: content for name, content in found.items() if not NOTES.search(name) and not STRAY.search(name)}
-    return {name: _rows(content) if name.endswith("rows.jsonl") else content for name, content in kept.items()}
-
-
-def _rows(content):
-    """The runs that are complete, joined: how they were cut, and what was dropped and came again, is no result."""
-    done = {}
-    for line in content.decode().splitlines():
-        try:
-            start, stop, digest = json.loads(line)[:3]
-        except (ValueError, TypeError):
-            continue
-        done[start, stop] = digest
-    rows = set()
-    for (start, stop), digest in done.items():
-        if digest is not None:
-            rows.update(range(start, stop))
-    return sorted(rows)
+    return {name: content for name, content in found.items() if not NOTES.search(name) and not STRAY.search(name)}
 
 
 def strays(folder):
@@ -63,8 +46,6 @@ def difference(folder, expected):
 
 def copied(folder, place):
     """A copy with its time stamps, at `place`."""
-    import shutil
-
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder, place, symlinks=True)
     return Path(place)

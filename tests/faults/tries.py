@@ -30,7 +30,7 @@ class Try:
 
 @dataclass
 class Row:
-    """Of the table: of so many tries of a fault, so many survived, and so many lost something."""
+    """A line of the table: of so many tries of a fault, so many survived and so many lost. failures: (label, why)."""
 
     fault: str
     where: str
@@ -51,7 +51,7 @@ class Row:
             self.moments[outcome.moment] += 1
         if outcome.why:
             self.lost += 1
-            self.failures.append(f"{label}: {outcome.why}")
+            self.failures.append((label, outcome.why))
         else:
             self.survived += 1
 

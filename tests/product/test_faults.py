@@ -77,8 +77,8 @@ def test_a_try_that_fails_or_breaks_is_a_row_and_the_next_one_is_tried(tmp_path)
     ]
     (row,) = survey("fault", tries, Place, lambda fault, some: some)
     assert (row.tries, row.survived, row.lost) == (3, 1, 2)
-    assert row.failures[0] == "one: a figure"
-    assert "no such thing" in row.failures[1]
+    assert row.failures[0] == ("one", "a figure")
+    assert "no such thing" in row.failures[1][1]
     assert "| fault | here | 3 | 1 | 2 |" in table.markdown([row])
 
 
