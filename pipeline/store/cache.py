@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import flush, flush_tree
+from pipeline.store.files import PROVISIONAL, flush, flush_tree
 from pipeline.store.hashing import Hashing
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
@@ -125,7 +125,7 @@ class Store:
         It has its name when all of it is on the disk, so that a power loss leaves it whole or not at all.
         """
         home, folder = self.root / spec.stage, self.folder(spec)
-        temporary = home / f".tmp-{spec.key}-{os.getpid()}"
+        temporary = home / f"{PROVISIONAL}{spec.key}-{os.getpid()}"
         with telling_of_the_disk(self.root, "--store", there=temporary):
             home.mkdir(parents=True, exist_ok=True)
             try:
@@ -171,7 +171,7 @@ class Store:
             lock.acquire()
         try:
             holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
-            for leftover in self.root.glob("*/.tmp-*"):
+            for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
                 if LEFTOVER.fullmatch(leftover.name):
                     shutil.rmtree(leftover, ignore_errors=True)
             remove_abandoned(self.root, keep, say)
