@@ -83,13 +83,13 @@ class PipedGroup(click.Group):
             return super().invoke(ctx)
 
 
-def leave_quietly() -> None:
+def leave_quietly(status: int = STATUS) -> None:
     """End. What is still buffered goes nowhere, so that Python does not try again, and complain, at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             os.dup2(nowhere, stream.fileno())
-    sys.exit(STATUS)
+    sys.exit(status)
 
 
 def _is_closed(stream: TextIO) -> bool:

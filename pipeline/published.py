@@ -27,7 +27,8 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
     """Copy a report to `home`, file by file and each whole, and yield lines to say.
 
     What an older report left there goes, and where it was one of another configuration, a line says of which. One
-    process at a time: two stores may publish to one folder, and each would take the other's files for leftovers.
+    process at a time: two stores may publish to one folder, and each would take the other's files for leftovers. After
+    a power loss the next run copies again what is not whole.
     """
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home.with_name(f".{home.name}.lock")):  # Beside it: the folder itself is for people.
@@ -47,7 +48,7 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
             if place.is_file() and file_digest(place) == entry["sha256"]:
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(place) as temporary:
+            with whole_file(place, durable=False) as temporary:
                 shutil.copyfile(result.folder / name, temporary)
         with whole_file(home / LISTED) as temporary:
             write_list(temporary, [*files, *(others if same else ())])

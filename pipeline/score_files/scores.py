@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
 from pipeline.score_files.formats import UNNAMED, Arrays, Content, read_content, records_beside
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 
 KINDS = ".npy, .npz, .pt or .safetensors"
 

@@ -14,7 +14,7 @@ from pipeline.sources.array_files import Files, open_files
 from pipeline.sources.base import Arrived, content_of_images
 from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 from pipeline.text.json_file import read_json
 from pipeline.training.inputs import FEATURE_FILE, Features
 
@@ -67,7 +67,7 @@ def _numbered(folder: Path, job: dict[str, Any], images: Path | None) -> Numbere
 
 
 def content_of_files(files: Files) -> dict[str, Any]:
-    """What tells the content of a source of files from another: checksums, of very large files place, size and time."""
+    """What tells the content of a source of files from another: checksums."""
     parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
     if files.numbered is not None:
         parts["features"] = files.numbered.features

@@ -27,7 +27,7 @@ from pipeline.progress import progress_bar
 from pipeline.store.files import whole_file
 from pipeline.store.unfinished_steps import read_step, save_step
 from pipeline.text.json_file import read_json
-from pipeline.training.any_job import AnyJob, job_of_json
+from pipeline.training.any_job import AnyJob, job_of_json, words_of
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import differing
 from pipeline.training.own_function import source_file
@@ -138,7 +138,7 @@ class Parts:
 
     def outcomes(self, start: int, complain: Callable[[str], object] = lambda damage: None) -> NDArray[Any] | None:
         """Of the models of a batch, as the set keeps them; None if it is not there, or is damaged."""
-        found = read_step(self.path(start), complain)
+        found = read_step(self.path(start), complain, unbound=True)  # The tag binds it, wherever it was trained.
         if found is None:
             return None
         if "of" in found and found["of"].tobytes() != self._tag(start):  # Without it, of an earlier version.
@@ -174,9 +174,7 @@ class Parts:
 
     @cached_property
     def _as_noted(self) -> str:
-        """The job as it is read from a note, without what it does not have."""
-        noted = job_of_json(json.loads(json.dumps(self.job.as_json()))).as_json()
-        return json.dumps({name: value for name, value in noted.items() if value is not None}, sort_keys=True)
+        return words_of(self.job)
 
     def shard_counts(self) -> set[int]:
         """Into how many shards the batches have been divided: none, one number, or several."""

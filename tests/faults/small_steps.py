@@ -31,11 +31,8 @@ def make_small():
 
 def _note_all_files():
     """That a file was hashed is noted of large ones only, and only once they have not been changed for a while."""
-    try:
-        import pipeline.store.hash_notes as hash_notes
-        import pipeline.store.hashing as hashing
-    except ImportError:
-        return
+    import pipeline.store.hash_notes as hash_notes
+    import pipeline.store.hashing as hashing
 
     hashing.ALWAYS_HASHED_BYTES = 0
     hash_notes.SETTLED_NS = SETTLED_NS

@@ -16,7 +16,8 @@ from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run
-from pipeline.store.files import file_digest, whole_file
+from pipeline.store.files import whole_file
+from pipeline.store.unfinished_steps import fits_checksum, note_checksum
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +69,7 @@ class TileFiles:
     def _is_whole(self, path: Path) -> bool:
         if not path.is_file():
             return False
-        digest = path.with_suffix(".sha256")
-        if digest.is_file() and digest.read_text(encoding="ascii") == file_digest(path):
+        if fits_checksum(path):
             return True
         self.run.say(f"{path} is damaged (its checksum is another one); its targets are estimated again")
         return False
@@ -78,8 +78,7 @@ class TileFiles:
 def _save(path: Path, tile: NDArray[Any]) -> None:
     with whole_file(path) as temporary:
         np.save(temporary, tile)
-        digest = file_digest(temporary)
-        path.with_suffix(".sha256").write_text(digest, encoding="ascii")
+        note_checksum(path, content=temporary)
 
 
 def _link(path: Path, place: Path) -> None:

@@ -36,7 +36,7 @@ from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 from pipeline.summaries import AgreementSummary, RobustnessSummary
 from pipeline.text.numbers import are_counted
 

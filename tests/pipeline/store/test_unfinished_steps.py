@@ -1,8 +1,12 @@
 """Steps that outlive a kill."""
 
-import numpy as np
+import hashlib
+import shutil
 
-from pipeline.store.unfinished_steps import read_step, save_step
+import numpy as np
+import pytest
+
+from pipeline.store.unfinished_steps import fits_checksum, has_checksum, note_checksum, read_step, save_step
 
 
 def test_every_changed_or_missing_byte_of_a_batch_is_noticed(tmp_path):
@@ -19,3 +23,55 @@ def test_every_changed_or_missing_byte_of_a_batch_is_noticed(tmp_path):
         assert read_step(path, damages.append) is None
     assert set(damages) == {f"{path} is damaged (its checksum is another one)"}
     assert len(damages) == 2 * len(content)
+
+
+@pytest.mark.parametrize("place", (
+    ".work-0123-4567/pairs-2.npz", ".work-0123-89ab/pairs-1.npz", ".work-cdef-4567/pairs-1.npz",
+    ".work-0123-4567/rows/pairs-1.npz", ".parts/pairs-1.npz",
+))  # fmt: skip
+def test_a_step_of_another_name_or_work_is_not_taken_for_this_one(tmp_path, place):
+    """Whole, but copied."""
+    path, copy, damages = tmp_path / ".work-0123-4567" / "pairs-1.npz", tmp_path / "other" / place, []
+    save_step(path, {"pvalue": np.ones(3)})
+    copy.parent.mkdir(parents=True)
+    shutil.copy(path, copy)
+    assert read_step(copy, damages.append) is None
+    assert damages == [f"{copy} is damaged (its checksum is another one)"]
+
+
+def test_a_store_may_be_moved(tmp_path):
+    for name in (".work-0123-4567/rows/pairs-1.npz", ".parts/000000000.npz"):
+        save_step(tmp_path / "one" / name, {"pvalue": np.ones(3)})
+        shutil.copytree(tmp_path / "one", tmp_path / "other", dirs_exist_ok=True)
+        assert read_step(tmp_path / "other" / name, pytest.fail) is not None
+
+
+def test_steps_of_earlier_versions_are_read_where_they_say_what_they_are(tmp_path):
+    path = tmp_path / ".parts" / "0.npz"
+    save_step(path, {"margins": np.ones(3)})
+    content = path.read_bytes()[:-32]
+    path.write_bytes(content + hashlib.sha256(content).digest())
+    assert read_step(path, lambda damage: None) is None
+    assert read_step(path, pytest.fail, unbound=True)["margins"].tolist() == [1, 1, 1]
+    path.write_bytes(content[:-1] + b"x" + hashlib.sha256(content).digest())
+    assert read_step(path, lambda damage: None, unbound=True) is None
+
+
+def test_a_file_of_another_kind_has_a_checksum_beside_it(tmp_path):
+    path = tmp_path / ".work-0123-4567" / "tile-0.npy"
+    path.parent.mkdir()
+    path.write_bytes(b"numbers")
+    assert not has_checksum(path) and not fits_checksum(path)
+    note_checksum(path, "a job")
+    assert has_checksum(path) and fits_checksum(path, "a job")
+    assert not fits_checksum(path, "another")
+    for suffix in (".npy", ".sha256"):
+        shutil.copy(path.with_suffix(suffix), path.with_name(f"tile-1{suffix}"))
+    assert not fits_checksum(path.with_name("tile-1.npy"), "a job")
+    path.write_bytes(b"numbert")
+    assert not fits_checksum(path, "a job")
+    path.unlink()
+    assert not fits_checksum(path, "a job")
+    note_checksum(path, content=path.with_name("tile-1.npy"))
+    shutil.copy(path.with_name("tile-1.npy"), path)
+    assert fits_checksum(path)

@@ -1,5 +1,7 @@
 """Tiles in the making: what is whole is kept, what is damaged is made again, and a tile is done with all its files."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,17 @@ def test_a_tile_counts_as_done_when_all_its_files_are_there(made):
     (unfinished / "more-000000.npy").unlink()
     make()
     assert estimated == [(0, 16)]
+
+
+def test_a_tile_copied_from_another_is_made_again(made):
+    """With its checksum, and of the same shape."""
+    make, estimated, said, unfinished = made
+    make()
+    estimated.clear()
+    for suffix in (".npy", ".sha256"):
+        (unfinished / f"tile-000016{suffix}").unlink()  # Else its content would change in the stage's folder too.
+        shutil.copy(unfinished / f"tile-000000{suffix}", unfinished / f"tile-000016{suffix}")
+    out = make()
+    assert estimated == [(16, 32)]
+    assert np.load(out / "tile-000016.npy").max() == 16
+    assert any("tile-000016.npy is damaged" in line for line in said)
