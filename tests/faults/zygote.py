@@ -53,7 +53,16 @@ def prepare():
     assert all((np, pyarrow.parquet, statsmodels.stats.multitest, torch, cli, Pipeline, content_of))
     load(EVERYTHING)
     make_small()
-    # Models are trained by forks too: nothing has used torch's threads yet, and to spawn takes seconds.
+    # Models are trained by forks too: nothing has used torch's threads yet, and to spawn takes seconds. What is spawned
+    # has not the handlers of its parent.
+    start = processes._start
+
+    def start_fork(work):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        start(work)
+
+    processes._start = start_fork
     processes.get_context = lambda kind: multiprocessing.get_context("fork")
 
 
