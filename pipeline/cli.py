@@ -93,7 +93,8 @@ def _stop(sentence: str, code: int) -> None:
         sys.exit(code)
     with suppress(OSError, ClosedPipeError):
         echo(f"datamodels-inf: ended by {ended.name}; nothing was left half-written.", err=True)
-    sys.exit(128 + ended)
+        sys.stdout.flush()
+    leave_quietly(128 + ended)  # Processes that are gone too may be missed at exit, with many words.
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 import click
 
 from pipeline.progress import SCREEN
+from pipeline.signals import EndedError
 from pipeline.text.given_names import printable
 from pipeline.text.own_paths import shareable
 
@@ -78,9 +79,12 @@ class PipedGroup(click.Group):
             return super().make_context(*arguments, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """The same."""
-        with named():
-            return super().invoke(ctx)
+        """The same. A signal is none of click's: it would begin a line, as after a ^C."""
+        try:
+            with named():
+                return super().invoke(ctx)
+        except EndedError as error:
+            raise click.Abort from error
 
 
 def leave_quietly(status: int = STATUS) -> None:

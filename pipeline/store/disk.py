@@ -93,4 +93,4 @@ def _number(error: OSError) -> int | None:
 
 
 def _reason(error: OSError) -> str:
-    return error.strerror or " ".join(str(error).split())[:120]
+    return " ".join(str(error).split())[:120] if error.errno is None else os.strerror(error.errno)

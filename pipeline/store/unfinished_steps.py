@@ -49,7 +49,7 @@ def read_step(path: Path, complain: Callable[[str], object], *, unbound: bool = 
 
 def save_step(path: Path, arrays: Arrays) -> None:
     """Write a finished step for `read_step`, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_home(path.parent)
     with whole_file(path) as temporary:
         write_arrays(temporary, arrays)
         with zipfile.ZipFile(temporary, "a") as archive:
@@ -58,6 +58,15 @@ def save_step(path: Path, arrays: Arrays) -> None:
             checksum = _checksum(path, file.read()[:-CHECKSUM])
             file.seek(-CHECKSUM, os.SEEK_END)
             file.write(checksum)
+
+
+def _make_home(folder: Path) -> None:
+    """With the folder of the work, but not what that lies in: where it has gone, its disk has, and another has its
+    place."""
+    work = next((one for one in (folder, *folder.parents) if one.name.startswith(WORKS)), None)
+    if work is not None:
+        work.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def note_checksum(path: Path, of: str = "", *, content: Path | None = None) -> None:

@@ -39,7 +39,15 @@ def test_a_step_of_another_name_or_work_is_not_taken_for_this_one(tmp_path, plac
     assert damages == [f"{copy} is damaged (its checksum is another one)"]
 
 
+def test_a_store_that_has_gone_is_not_begun_anew(tmp_path):
+    """As where its disk is no longer mounted: what is written would lie below it."""
+    with pytest.raises(FileNotFoundError):
+        save_step(tmp_path / "data" / "fit" / ".work-0123-4567" / "step.npz", {"a": np.ones(3)})
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_store_may_be_moved(tmp_path):
+    (tmp_path / "one").mkdir()
     for name in (".work-0123-4567/rows/pairs-1.npz", ".parts/000000000.npz"):
         save_step(tmp_path / "one" / name, {"pvalue": np.ones(3)})
         shutil.copytree(tmp_path / "one", tmp_path / "other", dirs_exist_ok=True)
