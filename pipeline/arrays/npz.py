@@ -69,7 +69,7 @@ class ArrayArchive(Mapping[str, NDArray[Any]]):
         if name not in self._entries:
             raise ValueError(f"`{name}` is missing")
         entry = self._entries[name]
-        self._check(name, entry)
+        check_packing(name, entry, self._size)
         try:
             with self._archive.open(entry) as stream:
                 return _read(name, stream, entry.file_size)
@@ -80,18 +80,20 @@ class ArrayArchive(Mapping[str, NDArray[Any]]):
         """All of them."""
         return {name: self[name] for name in self.files}
 
-    def _check(self, name: str, entry: zipfile.ZipInfo) -> None:
-        """What the archive says of an array, held against its own size."""
-        packed, unpacked = entry.compress_size, entry.file_size
-        if entry.compress_type not in KINDS or entry.flag_bits & 1:
-            raise ValueError(f"`{name}` is packed in a way that numpy does not")
-        if not 0 <= packed <= self._size or (entry.compress_type == zipfile.ZIP_STORED and packed != unpacked):
-            raise ValueError(f"`{name}` is damaged: its size is not what the archive says")
-        if unpacked > max(FREE_BYTES, LARGEST_RATIO * packed):
-            raise ValueError(
-                f"`{name}` would be {human_bytes(unpacked)} from {human_bytes(packed)}, which is hardly an array of "
-                "anything; if it is one, save it without compression, with numpy.savez"
-            )
+
+def check_packing(name: str, entry: zipfile.ZipInfo, size: int) -> None:
+    """What an archive of `size` bytes says of one of its parts, before that is unpacked; ValueError if it is too much
+    to be true."""
+    packed, unpacked = entry.compress_size, entry.file_size
+    if entry.compress_type not in KINDS or entry.flag_bits & 1:
+        raise ValueError(f"`{name}` is packed in a way that numpy does not")
+    if not 0 <= packed <= size or (entry.compress_type == zipfile.ZIP_STORED and packed != unpacked):
+        raise ValueError(f"`{name}` is damaged: its size is not what the archive says")
+    if unpacked > max(FREE_BYTES, LARGEST_RATIO * packed):
+        raise ValueError(
+            f"`{name}` would be {human_bytes(unpacked)} from {human_bytes(packed)}, which is hardly an array of "
+            "anything; if it is one, save it without compression, with numpy.savez"
+        )
 
 
 def _read(name: str, stream: Any, size: int) -> NDArray[Any]:

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.arrays.npz import check_packing
 from pipeline.recorded_pickles import Recorded, record
 
 ZIP = b"PK\x03\x04"
+OTHER_THINGS = "it holds other things than tensors, or is damaged; nothing else is unpickled"
 LARGEST_PICKLE = 16 * 2**20
 MOST_STORAGES = 100_000
 N_OLD_PICKLES = 4
@@ -42,9 +44,8 @@ def _check_archive(file: Any, size: int) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
-            for entry in entries.values():
-                if entry.compress_type != zipfile.ZIP_STORED or not entry.compress_size == entry.file_size <= size:
-                    raise ValueError("its parts are packed, which torch does not do, or their sizes are damaged")
+            for name, entry in entries.items():
+                check_packing(name, entry, size)
             names = [name for name in entries if name.endswith("data.pkl") and name.count("/") <= 1]
             if len(names) != 1 or entries[names[0]].file_size > LARGEST_PICKLE:
                 raise ValueError("it has no data.pkl, or one that is too long")
@@ -64,7 +65,10 @@ def _check_old(content: bytes, size: int) -> None:
 
 def _check(content: bytes, start: int, sizes: Mapping[str, int] | None, size: int) -> int:
     """One pickle: where it ends. sizes: the bytes of each storage, where the file tells them."""
-    value, end = record(content, lambda module, name: module not in ("builtins", "__builtin__"), start)
+    try:
+        value, end = record(content, lambda module, name: module not in ("builtins", "__builtin__"), start)
+    except ValueError as error:
+        raise ValueError(OTHER_THINGS) from error
     for count, storage in enumerate(_storages(value)):
         kind, key, numbers = storage
         known = size if sizes is None else sizes.get(key, 0)

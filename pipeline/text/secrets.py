@@ -58,16 +58,16 @@ def in_texts(value: Any, change: Callable[[str], str] = without_secrets) -> Any:
 
 
 def _hidden_values(query: re.Match[str]) -> str:
-    parts = re.split("([&;])", query[0])
+    closing = _CLOSING.search(query[0])
+    end = closing.start() if closing else len(query[0])
+    parts = re.split("([&;])", query[0][:end])
     named = [part.partition("=") for part in parts]
     names = [_plain(name) for name, _, _ in named]
     renewed = frozenset[str]().union(*(_RENEWED.get(name, ()) for name in names))
     for k, (name, equals, value) in enumerate(named):
         if equals and (_is_secret(names[k], value) or names[k] in renewed):
-            closing = _CLOSING.search(value)
-            after = closing[0] if closing and k == len(parts) - 1 else ""
-            parts[k] = f"{name}={HIDDEN}{after}"
-    return "".join(parts)
+            parts[k] = f"{name}={HIDDEN}"
+    return "".join(parts) + query[0][end:]
 
 
 def _plain(name: str) -> str:

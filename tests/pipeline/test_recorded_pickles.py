@@ -73,7 +73,7 @@ def test_a_place_in_the_memo_takes_no_memory():
 
 def test_keys_that_hold_each_other_are_refused():
     """Hashing this key takes 2^60 steps."""
-    content = b"\x80\x02}K\x01K\x02\x86q\x01" + b"h\x01h\x01\x86q\x01" * 60 + b"N" + b"s."
+    content = b"\x80\x02}K\x01K\x02\x86q\x010" + b"h\x01h\x01\x86q\x010" * 60 + b"h\x01Ns."
     with pytest.raises(ValueError, match="keys"):
         record(content, nothing)
 
