@@ -21,6 +21,7 @@ from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import make_folder
+from pipeline.store.unfinished_works import remove_works
 from pipeline.summaries import ReportSummary, Summary, read_summary
 from pipeline.text.numbers import human_bytes
 from pipeline.unseen_effects import advice, n_equal_weights, unseen_in
@@ -101,7 +102,8 @@ class Pipeline:
         return results[last]
 
     def _publish(self, results: Mapping[str, Result], last: str, home: Path) -> None:
-        with telling_of_the_disk(home, "--reports", there=self.reports):
+        reading = telling_of_the_disk(self.store.root, "--store", there=results[last].folder)
+        with reading, telling_of_the_disk(home, "--reports", there=self.reports):
             for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
                 self._say_more(line)
 
@@ -190,6 +192,7 @@ class Pipeline:
     def _found_or_made(self, name: str, spec: Spec, inputs: dict[str, Result], compiling: Compiling) -> Result:
         found, reason = self.look_up(name, spec, inputs)
         if found is not None and name not in self.force:
+            remove_works(found.folder.parent, spec.key)  # What a kill just after the end has left.
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found
         self.say(f"{name:<9} running  {reason or 'forced'}")

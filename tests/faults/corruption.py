@@ -78,7 +78,8 @@ class _Damage:
 
     def _named(self, said):
         """The file, or the folder of the result, mirror or work that it is of."""
-        return self.file in said or (self.file.startswith("data/") and str(Path(self.file).parent) in said)
+        home = str(Path(self.file).parent)
+        return self.file in said or (self.file.startswith(("data/", "set/.parts/")) and home in said)
 
 
 def damage(path, content, *, keep):
@@ -101,6 +102,10 @@ def follow(sentence, folder, state, ground):
         place = (folder / named[1]).resolve()
         assert place.is_relative_to(folder.resolve()), sentence
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    if "give --out another folder" in sentence and state.words == TRAIN:
+        ground.forks.ok(folder, *("other" if word == "set" else word for word in TRAIN))
+        shutil.rmtree(folder / "set")
+        (folder / "other").rename(folder / "set")
     for name in re.findall(r"(\S+) does not exist", sentence):
         shutil.copyfile(state.folder / name, folder / name)
     if re.search(r"(make|get) (the set|it) again", sentence) and state.words != TRAIN:

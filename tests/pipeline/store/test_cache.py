@@ -227,8 +227,13 @@ def test_what_a_killed_process_left_is_removed(store):
     for folder in (leftover, foreign):
         folder.mkdir(parents=True)
         (folder / "half.npy").write_text("x")
+    parts = [store.root / ".part-abc.json", store.root / "objects" / "0123" / ".part-abc.npy"]
+    for part in parts:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text("x")
     with store.locked(lambda line: None):
         assert not leftover.exists()
+        assert not any(part.exists() for part in parts)
         assert foreign.exists()
 
 

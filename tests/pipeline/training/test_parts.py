@@ -54,6 +54,10 @@ def test_they_are_found_again_and_are_of_one_job(parts):
     assert sentence.endswith("give --out another folder.")
     (parts.folder / "job.json").write_text("{}")
     assert "job.json is damaged; delete" in refusal(Parts.found, parts.out)
+    sentence = refusal(parts.claimed().__enter__)
+    assert sentence.endswith(
+        f"it is damaged, or another's; delete {parts.folder / 'job.json'}, and run the command again."
+    )
 
 
 def test_a_folder_in_which_nothing_is_finished_and_nobody_works_is_free_for_another_job(parts):
