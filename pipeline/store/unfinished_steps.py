@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.store.files import file_digest, whole_file, write_arrays
+from pipeline.store.files import durable_folder, file_digest, flush, whole_file, write_arrays
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -64,9 +64,10 @@ def _make_home(folder: Path) -> None:
     """With the folder of the work, but not what that lies in: where it has gone, its disk has, and another has its
     place."""
     work = next((one for one in (folder, *folder.parents) if one.name.startswith(WORKS)), None)
-    if work is not None:
+    if work is not None and not work.exists():
         work.mkdir(exist_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
+        flush(work.parent)
+    durable_folder(folder)
 
 
 def note_checksum(path: Path, of: str = "", *, content: Path | None = None) -> None:
