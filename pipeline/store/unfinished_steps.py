@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import WorkStoppedError
 from pipeline.store.files import durable_folder, file_digest, flush, whole_file, write_arrays
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -45,6 +46,16 @@ def read_step(path: Path, complain: Callable[[str], object], *, unbound: bool = 
         return None
     with np.load(BytesIO(content), allow_pickle=False) as file:
         return dict(file)
+
+
+def read_again(path: Path) -> Arrays:
+    """The arrays of a step that was whole when the stage looked, hours ago perhaps."""
+    damages: list[str] = []
+    found = read_step(path, damages.append)
+    if found is None:
+        damage = damages[0] if damages else f"{path} is missing"
+        raise WorkStoppedError(f"{damage}, though it was whole when the command began; run it again.")
+    return found
 
 
 def save_step(path: Path, arrays: Arrays) -> None:
