@@ -27,7 +27,7 @@ from pipeline.errors import BadInputError
 from pipeline.remote.journal import Interval, Journal, put_aside
 from pipeline.remote.objects import Identity
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import whole_file
+from pipeline.store.files import durable_folder, whole_file
 from pipeline.store.hashing import current
 
 NOTE = "object.json"
@@ -69,7 +69,7 @@ class Mirror:
         self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else ARRAY)
         self._header = b"" if raw else array_header(rows.dtype, rows.shape)
         with telling_of_the_disk(self.folder, "--store", needed=lambda: rows.n_rows * rows.stored_row_bytes):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            durable_folder(self.folder)
             self._journal = Journal(self.folder, rows.n_rows)
             if self._journal.problem:
                 self._complain(self._journal.file, self._journal.problem)

@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import PART, PROVISIONAL, flush, flush_tree
+from pipeline.store.files import PART, PROVISIONAL, durable_folder, flush, flush_tree
 from pipeline.store.hashing import Hashing
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
@@ -128,7 +128,7 @@ class Store:
         home, folder = self.root / spec.stage, self.folder(spec)
         temporary = home / f"{PROVISIONAL}{spec.key}-{os.getpid()}"
         with telling_of_the_disk(self.root, "--store", there=temporary):
-            home.mkdir(parents=True, exist_ok=True)
+            durable_folder(home)
             try:
                 shutil.rmtree(temporary, ignore_errors=True)
                 temporary.mkdir()

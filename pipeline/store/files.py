@@ -80,6 +80,14 @@ def flush_tree(folder: Path) -> None:
     flush(folder)
 
 
+def durable_folder(path: Path) -> None:
+    """Make a folder, with those above it that are missing, and wait until their names are on the disk."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for one in reversed(missing):
+        flush(one.parent)
+
+
 def file_digest(path: Path) -> str:
     """The sha256 of its content, in hex."""
     with path.open("rb") as file:
@@ -122,7 +130,7 @@ def check_place(path: Path, option: str) -> None:
 def make_folder(path: Path, option: str) -> Path:
     """`path` as a writable folder, made if missing."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        durable_folder(path)
     except OSError as error:
         raise BadInputError(f"{option} {path} cannot be made a folder ({error.strerror}); name another one.") from error
     except ValueError as error:

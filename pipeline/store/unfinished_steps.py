@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.store.files import file_digest, whole_file, write_arrays
+from pipeline.errors import WorkStoppedError
+from pipeline.store.files import durable_folder, file_digest, flush, whole_file, write_arrays
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -47,6 +48,16 @@ def read_step(path: Path, complain: Callable[[str], object], *, unbound: bool = 
         return dict(file)
 
 
+def read_again(path: Path) -> Arrays:
+    """The arrays of a step that was whole when the stage looked, hours ago perhaps."""
+    damages: list[str] = []
+    found = read_step(path, damages.append)
+    if found is None:
+        damage = damages[0] if damages else f"{path} is missing"
+        raise WorkStoppedError(f"{damage}, though it was whole when the command began; run it again.")
+    return found
+
+
 def save_step(path: Path, arrays: Arrays) -> None:
     """Write a finished step for `read_step`, whole or not at all."""
     _make_home(path.parent)
@@ -64,9 +75,10 @@ def _make_home(folder: Path) -> None:
     """With the folder of the work, but not what that lies in: where it has gone, its disk has, and another has its
     place."""
     work = next((one for one in (folder, *folder.parents) if one.name.startswith(WORKS)), None)
-    if work is not None:
+    if work is not None and not work.exists():
         work.mkdir(exist_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
+        flush(work.parent)
+    durable_folder(folder)
 
 
 def note_checksum(path: Path, of: str = "", *, content: Path | None = None) -> None:

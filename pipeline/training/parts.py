@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
-from pipeline.store.files import whole_file
+from pipeline.store.files import durable_folder, whole_file
 from pipeline.store.unfinished_steps import read_step, save_step
 from pipeline.text.json_file import read_json
 from pipeline.training.any_job import AnyJob, job_of_json, words_of
@@ -92,7 +92,7 @@ class Parts:
         return self.folder / f"{start:09d}.npz"
 
     def _lock(self, folder: Path) -> FileLock:
-        folder.mkdir(parents=True, exist_ok=True)
+        durable_folder(folder)
         return FileLock(folder / LOCK)
 
     @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import WorkStoppedError
 from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
@@ -53,6 +54,8 @@ class TileFiles:
                 for name in self.names[::-1]:
                     _save(unfinished / tile_name(tile.start, name), arrays[name])
         for name in (name for first in starts for name in self._files(first)):
+            if not fits_checksum(unfinished / name):  # Hours after it was made, or found.
+                raise WorkStoppedError(f"{unfinished / name} was damaged since the command began; run it again.")
             _link(unfinished / name, self.run.out / name)
 
     def _missing(self, starts: range, advance: Advance) -> Iterator[range]:

@@ -20,7 +20,6 @@ from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
 from datamodels_inf.pair_answers import Testable
-from pipeline.arrays import read_npz
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
 from pipeline.findings import Family, finding_order
@@ -37,6 +36,7 @@ from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.store.identity import identity
+from pipeline.store.unfinished_steps import read_again
 from pipeline.summaries import AgreementSummary, RobustnessSummary
 from pipeline.text.numbers import are_counted
 
@@ -84,7 +84,7 @@ def run(run: Run) -> RobustnessSummary:
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
         unfinished = run.unfinished / folder
         chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.place, run.quiet, run.say)
-        parts = [read_npz(file) for file in chunks.run()]
+        parts = [read_again(file) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     prior = run.inputs.get("prior")

@@ -109,6 +109,7 @@ def test_a_result_has_its_name_when_all_of_it_is_on_the_disk(store, monkeypatch)
         calls.append("renamed")
         return rename(path, target)
 
+    (store.root / "fit").mkdir(parents=True)
     monkeypatch.setattr(os, "fsync", named_fsync)
     monkeypatch.setattr(Path, "rename", named_rename)
     store.make(SPEC, {}, write)

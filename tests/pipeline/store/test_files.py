@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import check_place, flush_tree, make_folder, save_arrays, whole_file
+from pipeline.store.files import check_place, durable_folder, flush_tree, make_folder, save_arrays, whole_file
 from pipeline.text.numbers import human_bytes
 
 
@@ -53,6 +53,14 @@ def test_bytes_are_on_the_disk_before_the_name_is(tmp_path, calls):
     with whole_file(tmp_path / "table.csv", durable=False) as temporary:
         temporary.write_text("newer")
     assert calls == [("replace", "table.csv")]
+
+
+def test_new_folders_are_on_the_disk_with_their_names(tmp_path, calls):
+    for expected in ([tmp_path.name, "a", "b"], []):
+        durable_folder(tmp_path / "a" / "b" / "c")
+        assert [name for _, name in calls] == expected
+        calls.clear()
+    assert (tmp_path / "a" / "b" / "c").is_dir()
 
 
 def test_a_whole_folder_is_on_the_disk_files_first(tmp_path, calls):

@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from pipeline.store.unfinished_steps import fits_checksum, has_checksum, note_checksum, read_step, save_step
+from pipeline.errors import WorkStoppedError
+from pipeline.store.unfinished_steps import fits_checksum, has_checksum, note_checksum, read_again, read_step, save_step
 
 
 def test_every_changed_or_missing_byte_of_a_batch_is_noticed(tmp_path):
@@ -83,3 +84,15 @@ def test_a_file_of_another_kind_has_a_checksum_beside_it(tmp_path):
     note_checksum(path, content=path.with_name("tile-1.npy"))
     shutil.copy(path.with_name("tile-1.npy"), path)
     assert fits_checksum(path)
+
+
+def test_a_step_that_is_damaged_meanwhile_stops_the_command(tmp_path):
+    path = tmp_path / "step.npz"
+    save_step(path, {"a": np.ones(3)})
+    assert read_again(path)["a"].tolist() == [1, 1, 1]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(WorkStoppedError, match=r"its checksum is another one\), though it was whole .*; run it again"):
+        read_again(path)
+    path.unlink()
+    with pytest.raises(WorkStoppedError, match="is missing, though it was whole"):
+        read_again(path)

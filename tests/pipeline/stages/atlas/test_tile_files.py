@@ -5,7 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
+from pipeline.errors import WorkStoppedError
 from pipeline.places.base import InProcess
+from pipeline.stages.atlas import tile_files
 from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.atlas.tiles import tile_name
 
@@ -84,3 +86,18 @@ def test_a_tile_copied_from_another_is_made_again(made):
     assert estimated == [(16, 32)]
     assert np.load(out / "tile-000016.npy").max() == 16
     assert any("tile-000016.npy is damaged" in line for line in said)
+
+
+def test_a_tile_that_is_damaged_while_others_are_made_is_not_linked(made, monkeypatch):
+    make, _, _, unfinished = made
+    make()
+    (unfinished / "more-000032.npy").unlink()  # One is to be made again.
+    save = tile_files._save
+
+    def harm(path, tile):
+        save(path, tile)
+        (unfinished / "tile-000000.npy").write_bytes(b"harmed")
+
+    monkeypatch.setattr(tile_files, "_save", harm)
+    with pytest.raises(WorkStoppedError, match=r"tile-000000\.npy was damaged since the command began; run it again"):
+        make()
