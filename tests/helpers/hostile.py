@@ -126,13 +126,8 @@ def child(job):
             name = names[k % len(names)]
             if k not in deadly:
                 os.pwrite(current.fileno(), f"{k} {name}".ljust(80).encode(), 0)
-                _try(
-                    k,
-                    readers[name],
-                    seeds[name],
-                    random.Random(f"{job['seed']} {k}"),
-                    counts.setdefault(name, Counts()),
-                )
+                counted, rng = counts.setdefault(name, Counts()), random.Random(f"{job['seed']} {k}")
+                _try(k, readers[name], seeds[name], rng, counted, job["longest"])
     _note(folder, job["count"], counts)
 
 
