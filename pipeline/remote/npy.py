@@ -46,8 +46,10 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     try:
         told = read_fields(io.BytesIO(start[:length]))
     except ValueError as error:
+        if "it holds" in str(error):
+            raise RemoteError(f"{remote.name} must be a C-ordered matrix of numbers, but {error}.") from error
         raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.") from error
-    if len(told.shape) != 2 or told.fortran or 0 in told.shape or told.shape[1] > MOST_COLUMNS:
+    if len(told.shape) != 2 or told.fortran or not 0 < told.shape[1] <= MOST_COLUMNS:
         order = "Fortran" if told.fortran else "C"
         raise RemoteError(
             f"{remote.name} must be a C-ordered matrix of numbers, but it is {told.dtype} {told.shape} in {order} "

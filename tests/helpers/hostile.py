@@ -49,13 +49,21 @@ class Counts:
         self.failures += other.failures
 
 
-def run(count, seed=0, only=""):
+def run(count, seed=0, only="", longest=LONGEST):
     """{reader: Counts} of `count` inputs, in processes of their own: one that dies is counted, and the next goes on
-    behind the input that it died of. only: readers whose names hold this."""
+    behind the input that it died of. only: readers whose names hold this. longest: seconds of one input."""
     found, first, deadly = {}, 0, []
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         while first < count:
-            job = {"folder": folder, "first": first, "count": count, "seed": seed, "only": only, "deadly": deadly}
+            job = {
+                "folder": folder,
+                "first": first,
+                "count": count,
+                "seed": seed,
+                "only": only,
+                "deadly": deadly,
+                "longest": longest,
+            }
             told = _process(Path(folder), job)
             for name, counts in told["counts"].items():
                 found.setdefault(name, Counts()).add(Counts(**counts))
@@ -97,7 +105,8 @@ def _hang(number, frame):
 def child(job):
     """Try inputs first … count − 1, and note every EVERY of them what was found so far."""
     sys.path.insert(0, str(HERE.parents[1]))
-    from hostile_readers import BROKEN, READERS
+    from hostile_broken import BROKEN
+    from hostile_readers import READERS
 
     warnings.simplefilter("ignore")
     folder = Path(job["folder"])
@@ -117,13 +126,8 @@ def child(job):
             name = names[k % len(names)]
             if k not in deadly:
                 os.pwrite(current.fileno(), f"{k} {name}".ljust(80).encode(), 0)
-                _try(
-                    k,
-                    readers[name],
-                    seeds[name],
-                    random.Random(f"{job['seed']} {k}"),
-                    counts.setdefault(name, Counts()),
-                )
+                counted, rng = counts.setdefault(name, Counts()), random.Random(f"{job['seed']} {k}")
+                _try(k, readers[name], seeds[name], rng, counted, job["longest"])
     _note(folder, job["count"], counts)
 
 
@@ -159,13 +163,13 @@ def _seed(place, reader):
     return Seed(folder, contents, wrong)
 
 
-def _try(k, reader, seed, rng, counts):
+def _try(k, reader, seed, rng, counts, longest):
     """One input: a file of the seed made wrong, read, and mended."""
     path = rng.choice(seed.wrong)
     path.write_bytes(mutated(seed.contents[path], rng, list(seed.contents.values())))
     counts.tries += 1
     before = _names(seed.folder.parent)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    signal.setitimer(signal.ITIMER_REAL, longest)
     try:
         reader.read(seed.folder)
         problem, kind = "", "read"

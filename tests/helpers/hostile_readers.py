@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import shutil
-import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,6 @@ from hostile_answers import make_http, make_s3, read_http, read_s3
 
 ROOT = Path(__file__).parents[2]
 N_MODELS, N_TRAIN, N_TARGETS = 40, 16, 3
-SOUND = b'{"train": ["a", "b"], "targets": ["c"]}'
 MARKER = "ran"
 """The file that a hostile pickle would make, beside the folder that is read."""
 
@@ -449,32 +447,3 @@ READERS = {
     "names": Reader(make_names, read_names),
     "published report": Reader(make_published, read_published, ("report.json", ".files")),
 }
-
-
-def fail(folder):
-    return {}[folder]
-
-
-def hang(folder):
-    time.sleep(60)
-
-
-def fill(folder):
-    return np.ones(2**31)
-
-
-def write(folder):
-    (folder.parent / MARKER).write_bytes(b"")
-
-
-def die(folder):
-    os.kill(os.getpid(), 9)
-
-
-BROKEN = {
-    f"broken on purpose: {read.__name__}": Reader(
-        make_names, lambda folder, read=read: read(folder) if (folder / "names.json").read_bytes() != SOUND else None
-    )
-    for read in (fail, hang, fill, write, die)
-}
-"""Readers that do what none may, on anything but their seed: the harness must see each."""

@@ -124,7 +124,8 @@ def test_a_renewed_signature_changes_no_key_and_no_name_and_another_file_does():
     assert len({keys("v=1&sig=a"), keys("v=2&sig=a")}) == 2
 
 
-def test_aws_keys_of_the_environment_are_in_no_sentence(tmp_path, home):
+def test_aws_keys_of_the_environment_are_in_no_sentence(tmp_path, home, monkeypatch):
+    monkeypatch.setattr("pipeline.remote.objects.FIRST_PAUSE", 0.0)
     settings = ["source.kind=madrylab", "source.endpoint_url=http://127.0.0.1:9", "source.labels=labels.npz"]
     np.savez(tmp_path / "labels.npz", train_labels=[0, 1], target_labels=[0], class_names=["a", "b"])
     done = call(tmp_path, "download", "--dry-run", *(word for s in settings for word in ("--set", s)))
