@@ -20,14 +20,14 @@ SHARES = (0.0, 0.15, 0.4, 0.7, 0.95)
 BLOCK = 4096
 
 
-def run(count, seed, ground, watcher=lambda fault, tries: tries, only=""):
-    """The rows of so many faults of each kind."""
+def run(count, seed, ground, watcher=lambda fault, tries: tries, only="", stages=STAGES):
+    """The rows of so many faults, of all kinds by turns."""
     rng = random.Random(seed)
     kinds = (_full, _limited, _read_only, _vanished) if can_mount(ground) else (_limited,)
     places = {}
     tries = []
     for k in range(count):
-        stage = STAGES[k // len(kinds) % len(STAGES)] if count >= len(STAGES) else STAGES[(2 * k) % len(STAGES)]
+        stage = stages[k // len(kinds) % len(stages)]
         place = places[stage] = places.get(stage) or place_of(ground, stage)
         tries.append(kinds[k % len(kinds)](place, rng.choice(SHARES), ground))
     rows = survey("disk", [one for one in tries if only in one.label], ground, watcher)

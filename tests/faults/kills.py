@@ -21,10 +21,9 @@ ENOUGH = 100
 """Kills, of which each kind of moment must have been met."""
 
 
-def run(count, seed, ground, watcher=lambda fault, tries: tries, only=""):
-    """The rows of so many kills, by stages, and one more of the moments."""
+def run(count, seed, ground, watcher=lambda fault, tries: tries, only="", stages=STAGES):
+    """The rows of so many kills, by stages."""
     rng = random.Random(seed)
-    stages = STAGES if count >= len(STAGES) else ("download", "train", "fit", "report")
     tries = [one for one in _tries(count, stages, ground, rng) if only in one.label]
     rows = survey("kill -9", tries, ground, watcher)
     hit = sum((row.moments for row in rows), start=Row("", "").moments)
@@ -35,10 +34,10 @@ def run(count, seed, ground, watcher=lambda fault, tries: tries, only=""):
 
 
 def _tries(count, stages, ground, rng):
-    """By turns: a time, an event. Seconds of an undisturbed run are measured when the first time is asked for."""
+    """Times, of which a handful of kills has one, then events. How long a stage takes is measured when it is needed."""
     seconds = {}
     places = {stage: place_of(ground, stage) for stage in stages}
-    at_times = [stages[k % len(stages)] for k in range(count // 2)]
+    at_times = [stages[k % len(stages)] for k in range(count // 2 if count >= len(STAGES) else 1)]
     events = {}
     for stage, place in places.items():
         for moment, numbers in moments_of(place, ground).items():

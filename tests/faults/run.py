@@ -18,9 +18,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 HERE = Path(__file__).parent
-KINDS = {"kills": 150, "corruption": 1500, "disk": 72, "power": 210, "concurrency": 60}
+KINDS = {"kills": 150, "corruption": 1500, "disk": 72, "power": 210, "concurrency": 60, "hostile_input": 100_000}
 """The modules beside this one, and how many tries there are in the long run."""
-OPTIONS = {"kills": "kills", "corruption": "corruptions", "disk": "disks", "power": "prefixes", "concurrency": "rounds"}
+OPTIONS = {
+    "kills": "kills", "corruption": "corruptions", "disk": "disks", "power": "prefixes", "concurrency": "rounds",
+    "hostile_input": "inputs",
+}  # fmt: skip
+"""The options that give another number."""
 
 
 def bar(fault, tries):
@@ -59,23 +63,14 @@ def tell(line):
     sys.stdout.flush()
 
 
-def hostile(count, seed):
-    """Hostile input, which has a runner of its own; nothing where it is not there."""
-    try:
-        runner = import_module("hostile")
-    except ImportError:
-        return []
-    return runner.run(count, seed)
-
-
 def main():
-    """Read the options, run, print the table and write it into the page if all kinds were run."""
+    """Read the options, run, print the table, and write it into the page if that is asked for."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--only", default="", help="tries whose description has this text")
     options.add_argument("--folder", type=Path, help="an empty folder to work in; default: a temporary one")
-    options.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
+    options.add_argument("--write", action="store_true", help="write the rows of these kinds into docs/reliability.md")
     for kind, count in KINDS.items():
         options.add_argument(f"--{OPTIONS[kind]}", type=int, default=count, metavar="N", dest=kind)
     asked = options.parse_args()
@@ -90,7 +85,7 @@ def main():
 
     tell("\n" + table.markdown(rows) + table.moments(rows))
     if asked.write:
-        table.write(rows, f"`make faults`, seed {asked.seed}, {datetime.now(UTC):%Y-%m-%d}.")
+        table.write(rows, f"Seed {asked.seed}, {datetime.now(UTC):%Y-%m-%d}.")
     sys.exit(1 if any(row.failures for row in rows) else 0)
 
 

@@ -9,15 +9,18 @@ HEAD = "| fault | where | tries | survived | lost | what became of them |\n|---|
 
 def markdown(rows):
     """All rows, and a sum for each fault."""
-    lines = [HEAD]
+    return "\n".join((HEAD, *lines(rows))) + "\n"
+
+
+def lines(rows):
+    """Those of the table, below its head."""
     for fault in dict.fromkeys(row.fault for row in rows):
         own = [row for row in rows if row.fault == fault]
         for row in own:
-            lines.append(f"| {fault} | {row.where} | {row.tries:,} | {row.survived:,} | {row.lost:,} | {_what(row)} |")
+            yield f"| {fault} | {row.where} | {row.tries:,} | {row.survived:,} | {row.lost:,} | {_what(row)} |"
         if len(own) > 1:
             tries, survived, lost = (sum(getattr(row, n) for row in own) for n in ("tries", "survived", "lost"))
-            lines.append(f"| **{fault}** | all | **{tries:,}** | **{survived:,}** | **{lost:,}** | |")
-    return "\n".join(lines) + "\n"
+            yield f"| {fault} | **all** | **{tries:,}** | **{survived:,}** | **{lost:,}** | |"
 
 
 def _what(row):
@@ -32,12 +35,19 @@ def moments(rows):
         for moment, count in row.moments.items():
             hit[moment] = hit.get(moment, 0) + count
     told = ", ".join(f"{moment} {count}" for moment, count in sorted(hit.items(), key=lambda item: -item[1]))
-    return f"\nKills came {told}.\n" if told else ""
+    return f"Kills came {told}." if told else ""
 
 
 def write(rows, about):
-    """Put the table into the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{about}\n\n{markdown(rows)}{moments(rows)}{END}{after}", encoding="utf-8")
+    """Put the rows into the page; those of faults that were not tried now stay."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    old, _, after = rest.partition(END)
+    tried = {row.fault for row in rows}
+    kept = [line for line in old.splitlines() if line.startswith("| ") and _fault(line) not in {"fault", *tried}]
+    when = moments(rows) or next((line for line in old.splitlines() if line.startswith("Kills came")), "")
+    text = "\n".join((about, "", HEAD, *kept, *lines(rows), "", when)).rstrip()
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def _fault(line):
+    return line.split("|")[1].strip()

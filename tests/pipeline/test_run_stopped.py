@@ -1,38 +1,11 @@
 """Runs that are killed, interrupted, or find the disk full."""
 
-import json
-import random
 import re
-import shutil
 import signal
 import subprocess
 import time
-from contextlib import suppress
 
-from command_here import ok
 from real_command import COMMAND, SMALL, call
-
-
-def test_killed_at_any_moment_the_next_run_goes_on(small_run, tmp_path_factory):
-    """SIGKILL at random points of a run; whatever is left, the next run ends with the same tables."""
-    folder = tmp_path_factory.mktemp("killed")
-    expected = (small_run / "reports" / "digits" / "tests.csv").read_bytes()
-    rng = random.Random(0)
-    for _ in range(8):
-        process = subprocess.Popen(
-            [*COMMAND, "run", *SMALL], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(rng.uniform(0.3, 4.0))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        for manifest in (folder / "data").glob("*/*/manifest.json"):
-            json.loads(manifest.read_text())
-        if rng.random() < 0.3:
-            shutil.rmtree(folder / "data" / "test", ignore_errors=True)
-    output = ok(folder, "run", *SMALL)
-    assert (folder / "reports" / "digits" / "tests.csv").read_bytes() == expected
-    assert not list((folder / "data").glob("*/.tmp-*")), output
 
 
 def test_interrupt_leaves_nothing_half_written(tmp_path):
