@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import PART, PROVISIONAL, durable_folder, flush, flush_tree
+from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, remove_parts
 from pipeline.store.hashing import Hashing
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
@@ -175,9 +175,8 @@ class Store:
             for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
                 if LEFTOVER.fullmatch(leftover.name):
                     shutil.rmtree(leftover, ignore_errors=True)
-            for pattern in (f"{PART}*", f"objects/*/{PART}*"):
-                for part in self.root.glob(pattern):
-                    part.unlink(missing_ok=True)
+            for folder in (self.root, *self.root.glob("objects/*")):
+                remove_parts(folder)
             remove_abandoned(self.root, keep, say)
             yield
         finally:

@@ -49,7 +49,7 @@ class HashNotes:
         return str(note[-1]) if note is not None and note[:-1] == _stamp(found) else None
 
     def note(self, path: Path, what: str, found: os.stat_result, began_ns: int, digest: str) -> None:
-        """Keep it. found: before and after the reading, which began at `began_ns`."""
+        """Keep it. found: before the reading, which began at `began_ns`."""
         if self._file is not None and began_ns - found.st_ctime_ns > SETTLED_NS:
             self._new[_key(path, what)] = [*_stamp(found), digest]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -128,14 +127,9 @@ class _Reading:
         return all(isinstance(digest, str) and part.expected in ("", digest) for part, digest in pairs)
 
     def note(self, notes: HashNotes) -> None:
-        """Where the file is now what it was before the reading."""
-        if self.found.st_size >= ALWAYS_HASHED_BYTES and _same(self.found, self.path.stat()):
+        """As it was before the reading: what changed meanwhile has another time of change than its note."""
+        if self.found.st_size >= ALWAYS_HASHED_BYTES:
             notes.note(self.path, self.what, self.found, self.began, self.what or str(self.digests[0]))
-
-
-def _same(one: os.stat_result, other: os.stat_result) -> bool:
-    names = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def part_digest(path: Path, start: int, length: int | None, advance: Callable[[float], object]) -> str:

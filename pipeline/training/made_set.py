@@ -34,7 +34,7 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import PART, file_digest, make_folder, save_arrays, whole_file
+from pipeline.store.files import file_digest, make_folder, remove_parts, save_arrays, whole_file
 from pipeline.text.json_file import read_json
 from pipeline.training.any_job import AnyJob
 from pipeline.training.function_job import FunctionJob
@@ -158,9 +158,8 @@ def assemble(parts: Parts, outcomes: Sequence[NDArray[Any]]) -> None:
     """The set's files, of all batches and of what models needed; the manifest comes last, so that a folder that has one
     is complete."""
     job, out = parts.job, parts.out
+    remove_parts(out)
     check_kept(job, parts.folder)  # It may be days since they were brought.
-    for left in out.glob(f"{PART}*"):  # By a process that was killed here.
-        left.unlink(missing_ok=True)
     with whole_file(out / "masks.npy") as temporary:
         np.save(temporary, np.concatenate([pack_rows(parts.models(start).masks(job)) for start in parts.starts]))
     names = ["masks.npy", _save_margins(job, np.concatenate(outcomes), out)]

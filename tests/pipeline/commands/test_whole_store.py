@@ -5,10 +5,13 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 from command_here import call, ok
 from real_command import SMALL
 from released_fixtures import bucket, no_long_pauses, source
+
+from pipeline.store.unfinished_steps import note_checksum, save_step
 
 __all__ = ["bucket", "no_long_pauses", "source"]
 
@@ -54,11 +57,8 @@ def test_all_that_is_damaged_is_named_also_of_other_configurations_and_reports(s
 
 
 def test_unfinished_work_and_images_are_read_too(tmp_path):
-    import numpy as np
-
-    from pipeline.store.unfinished_steps import note_checksum, save_step
-
     work = tmp_path / "data" / "fit" / f".work-{'0' * 16}-{'1' * 8}"
+    work.mkdir(parents=True)
     save_step(work / "step.npz", {"a": np.arange(3)})
     np.save(work / "tile.npy", np.arange(3))
     note_checksum(work / "tile.npy")

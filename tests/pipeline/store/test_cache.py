@@ -228,14 +228,26 @@ def test_what_a_killed_process_left_is_removed(store):
     for folder in (leftover, foreign):
         folder.mkdir(parents=True)
         (folder / "half.npy").write_text("x")
-    parts = [store.root / ".part-abc.json", store.root / "objects" / "0123" / ".part-abc.npy"]
-    for part in parts:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text("x")
+    parts = [store.root / ".part-1.json", store.root / "objects" / "0123" / ".part-2.jsonl"]
+    for path in parts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     with store.locked(lambda line: None):
         assert not leftover.exists()
-        assert not any(part.exists() for part in parts)
         assert foreign.exists()
+        assert not any(path.exists() for path in parts)
+
+
+def test_abandoned_work_is_removed_when_somebody_begins(store):
+    old = store.unfinished(SPEC, {}, fresh=False)
+    old.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    with store.locked(pytest.fail, {SPEC.key}):
+        assert old.exists()
+    said = []
+    with store.locked(said.append):
+        assert not old.exists()
+    assert len(said) == 1
 
 
 def test_the_second_process_waits_and_says_for_whom(store):

@@ -40,6 +40,14 @@ def test_a_step_of_another_name_or_work_is_not_taken_for_this_one(tmp_path, plac
     assert damages == [f"{copy} is damaged (its checksum is another one)"]
 
 
+def test_a_step_in_a_folder_of_another_work_is_not_taken_for_this_one(tmp_path):
+    works = [tmp_path / f".work-{key}-4567" for key in ("0123", "cdef")]
+    save_step(works[0] / "rows" / "pairs-1.npz", {"pvalue": np.ones(3)})
+    shutil.copytree(*works)
+    assert read_step(works[0] / "rows" / "pairs-1.npz", pytest.fail) is not None
+    assert read_step(works[1] / "rows" / "pairs-1.npz", lambda damage: None) is None
+
+
 def test_a_store_that_has_gone_is_not_begun_anew(tmp_path):
     """As where its disk is no longer mounted: what is written would lie below it."""
     with pytest.raises(FileNotFoundError):
