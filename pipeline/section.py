@@ -17,7 +17,7 @@ FilePath: TypeAlias = Annotated[Path, AfterValidator(expanded)]
 Count: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)]
 Few: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 """Of what is made for each target, or each of which takes memory."""
-Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**64, strict=True)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
 

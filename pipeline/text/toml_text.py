@@ -6,8 +6,9 @@ import tomllib
 from typing import Any
 
 DEEPEST = 20
-LARGEST = 2**63
-"""TOML's whole numbers have 64 bits; Python's have no end, and cannot be printed where they are long."""
+LARGEST = 2**128
+"""TOML's whole numbers have 64 bits; Python's have no end, and cannot be printed where they are long. What lies between
+is refused by the setting's own name."""
 
 
 def read_toml(text: str) -> dict[str, Any]:

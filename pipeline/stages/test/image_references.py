@@ -77,7 +77,11 @@ class ImageFinder:
         """Where the longest name that begins at `place` ends, blanks and all; None where there is no such name."""
         if not self.names:
             return None
-        ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]
+        start = place + len(text[place:]) - len(text[place:].lstrip())
+        window = text[: start + self._longest].rstrip()  # A long list of names is not looked through for each of them.
+        cut = len(window) < len(text.rstrip()) and not text[len(window)].isspace()
+        blanks = (blank.start() for blank in reversed(list(re.finditer(r"\s+", window[start:]))))
+        ends = [*([] if cut else [len(window)]), *(start + blank for blank in blanks)]
         return next((end for end in ends if end > place and text[place:end].strip() in self._named), None)
 
     @cached_property
@@ -87,6 +91,11 @@ class ImageFinder:
         for number, name in enumerate(self.names):
             found.setdefault(name, []).append(number)
         return found
+
+    @cached_property
+    def _longest(self) -> int:
+        """Characters of a name."""
+        return max(map(len, self.names))
 
     def _by_name(self, name: str) -> int:
         numbers = self._named[name]
