@@ -58,8 +58,8 @@ def _holder(folder):
 
 
 def _one_report(draw, ground):
-    """Finished stores, two of each of two seeds; all stop before they touch the reports, then go on together, and one of
-    them is killed on its way."""
+    """Finished stores, two of each of two seeds; all stop before they touch the reports, then go on together. One is
+    killed on its way."""
 
     def make(folder):
         rng = random.Random(draw)
