@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from pipeline.store.files import flush, whole_file
+from pipeline.store.files import flush, put_aside, whole_file
 
 Interval: TypeAlias = tuple[int, int]
 CHECK = 8
@@ -104,13 +104,6 @@ class Journal:
     def _check(self, start: int, stop: int, digest: str | None) -> str:
         words = f"{self.file.parent.name} {start} {stop} {digest}"
         return hashlib.sha256(words.encode()).hexdigest()[:CHECK]
-
-
-def put_aside(path: Path) -> Path:
-    """Give what stands where a file of ours belongs another name, for whoever put it there."""
-    numbers = range(1, 10_000)
-    free = next(place for n in numbers if not (place := path.with_name(f"{path.name}.aside-{n}")).exists())
-    return path.rename(free)
 
 
 def _apply(done: dict[Interval, str], start: int, stop: int, digest: str | None) -> None:

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.remote.journal import Interval, Journal, put_aside
+from pipeline.remote.journal import Interval, Journal
 from pipeline.remote.objects import Identity
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import durable_folder, whole_file
+from pipeline.store.files import durable_folder, put_aside, whole_file
 from pipeline.store.hashing import current
 
 NOTE = "object.json"
@@ -69,6 +69,8 @@ class Mirror:
         self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else ARRAY)
         self._header = b"" if raw else array_header(rows.dtype, rows.shape)
         with telling_of_the_disk(self.folder, "--store", needed=lambda: rows.n_rows * rows.stored_row_bytes):
+            if self.folder.exists() and not self.folder.is_dir():
+                put_aside(self.folder)
             durable_folder(self.folder)
             self._journal = Journal(self.folder, rows.n_rows)
             if self._journal.problem:

@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, remove_parts
+from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, put_aside, remove_parts
 from pipeline.store.hashing import Hashing
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
@@ -139,7 +139,7 @@ class Store:
                     temporary, spec, digests, summary, seconds=seconds, origin=self.origin, hashing=self.hashing
                 )
                 flush_tree(temporary)
-                shutil.rmtree(folder, ignore_errors=True)
+                _make_way(folder)
                 temporary.rename(folder)
                 flush(home)
             finally:
@@ -171,7 +171,9 @@ class Store:
             say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
             lock.acquire()
         try:
-            holder.write_text(f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})", encoding="utf-8")
+            told = f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})"
+            with suppress(OSError):  # A courtesy to those who wait.
+                holder.write_text(told, encoding="utf-8")
             for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
                 if LEFTOVER.fullmatch(leftover.name):
                     shutil.rmtree(leftover, ignore_errors=True)
@@ -180,7 +182,8 @@ class Store:
             remove_abandoned(self.root, keep, say)
             yield
         finally:
-            holder.unlink(missing_ok=True)
+            with suppress(OSError):
+                holder.unlink(missing_ok=True)
             lock.release()
 
     def _what_changed(self, spec: Spec) -> str:
@@ -222,6 +225,13 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any], hashing: Hashing) 
             start, length, _ = ranges[number]
             where = f"bytes {start:,} to {start + length - 1:,}"
             yield f"{path.resolve()} is damaged: the checksum of {where} has changed"
+
+
+def _make_way(folder: Path) -> None:
+    """For the same result, made again: what was there is damaged, or not wanted."""
+    if folder.exists() and not folder.is_dir():
+        put_aside(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read(path: Path) -> str:

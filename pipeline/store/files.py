@@ -60,6 +60,13 @@ def remove_parts(folder: Path) -> None:
             path.unlink()
 
 
+def put_aside(path: Path) -> Path:
+    """Give what stands where a file or folder of ours belongs another name, for whoever put it there."""
+    numbers = range(1, 10_000)
+    free = next(place for n in numbers if not (place := path.with_name(f"{path.name}.aside-{n}")).exists())
+    return path.rename(free)
+
+
 def flush(path: Path) -> None:
     """Wait until a file's bytes, or the names in a folder, are on the disk, where that can be asked for."""
     try:

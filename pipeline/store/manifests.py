@@ -80,8 +80,9 @@ def write_manifest(
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """A manifest as it was written, of a recipe whose key it has, with files inside its folder; or None."""
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        intact = manifest["checksum"] == _checksum(manifest)
+        text = path.read_text(encoding="utf-8")
+        manifest: dict[str, Any] = json.loads(text)
+        intact = text.endswith("}\n") and manifest["checksum"] == _checksum(manifest)
         recipe = Spec(*(manifest[name] for name in ("stage", "version", "settings", "inputs")))
         fits = recipe.key == manifest["key"] and all(map(_is_inside, manifest["files"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

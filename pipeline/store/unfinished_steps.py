@@ -11,6 +11,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import WorkStoppedError
-from pipeline.store.files import durable_folder, file_digest, flush, whole_file, write_arrays
+from pipeline.store.files import durable_folder, file_digest, flush, put_aside, whole_file, write_arrays
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -61,7 +62,7 @@ def read_again(path: Path) -> Arrays:
 def save_step(path: Path, arrays: Arrays) -> None:
     """Write a finished step for `read_step`, whole or not at all."""
     _make_home(path.parent)
-    with whole_file(path) as temporary:
+    with _in_place(path) as temporary:
         write_arrays(temporary, arrays)
         with zipfile.ZipFile(temporary, "a") as archive:
             archive.comment = bytes(CHECKSUM)
@@ -84,8 +85,14 @@ def _make_home(folder: Path) -> None:
 def note_checksum(path: Path, of: str = "", *, content: Path | None = None) -> None:
     """Beside a file of another kind than `save_step` writes: NAME.sha256, bound to its name in the same way, and to
     `of`, where that says more about what it is. content: where it lies as long as it has not its name."""
-    with whole_file(path.with_suffix(".sha256")) as temporary:
+    with _in_place(path.with_suffix(".sha256")) as temporary:
         temporary.write_text(_note(path, of, content or path), encoding="ascii")
+
+
+def _in_place(path: Path) -> AbstractContextManager[Path]:
+    if path.is_dir():
+        put_aside(path)
+    return whole_file(path)
 
 
 def has_checksum(path: Path) -> bool:

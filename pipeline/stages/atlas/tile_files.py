@@ -17,7 +17,7 @@ from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run
-from pipeline.store.files import whole_file
+from pipeline.store.files import put_aside, whole_file
 from pipeline.store.unfinished_steps import fits_checksum, note_checksum
 
 
@@ -79,6 +79,8 @@ class TileFiles:
 
 
 def _save(path: Path, tile: NDArray[Any]) -> None:
+    if path.is_dir():
+        put_aside(path)
     with whole_file(path) as temporary:
         np.save(temporary, tile)
         note_checksum(path, content=temporary)

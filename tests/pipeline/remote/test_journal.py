@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pipeline.remote.journal import Journal, put_aside
+from pipeline.remote.journal import Journal
 
 A, B, C = ("a" * 64, "b" * 64, "c" * 64)
 
@@ -72,9 +72,3 @@ def test_whoever_only_looks_changes_nothing(folder):
     before = file.read_bytes()
     assert Journal(folder, 100, mend=False).problem
     assert file.read_bytes() == before
-
-
-def test_what_stands_in_the_way_is_put_aside(tmp_path):
-    for number in (1, 2):
-        (tmp_path / "note").mkdir()
-        assert put_aside(tmp_path / "note") == tmp_path / f"note.aside-{number}"

@@ -206,6 +206,11 @@ def test_a_lost_array_is_named_and_its_rows_are_forgotten(filled, harm):
     assert mirror.missing([(0, 10)]) == [(0, 10)]
 
 
+def test_a_file_in_the_place_of_the_mirror_blocks_nothing(tmp_path):
+    (tmp_path / opened(tmp_path / "elsewhere").id).write_text("precious")
+    assert opened(tmp_path).missing([(0, 10)]) == [(0, 10)]
+
+
 def test_a_cut_array_has_its_size_again_and_loses_only_what_was_cut(filled):
     os.truncate(filled / "array.npy", 128 + 5)
     mirror = opened(filled.parent)

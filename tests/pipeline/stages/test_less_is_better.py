@@ -50,7 +50,7 @@ def both(tmp_path_factory):
             manifest = json.loads(path.read_text())
             manifest["summary"] |= {"outcome": "loss", "higher_is_better": False, "has_names": True}
             NAMES.save(downloaded.folder / "names.json")
-            path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}))
+            path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}) + "\n")
         pipeline.run("report")
     return home
 

@@ -145,6 +145,18 @@ def test_a_disk_without_room_is_a_sentence_and_leaves_nothing(store):
         store.make(SPEC, {}, vanish)
 
 
+def test_a_file_in_the_place_of_a_result_blocks_nothing(store):
+    (store.root / "fit").mkdir(parents=True)
+    store.folder(SPEC).write_text("precious")
+    assert store.look_up(SPEC, {})[0] is None
+    store.make(SPEC, {}, write)
+    assert store.look_up(SPEC, {})[0] is not None
+    assert store.folder(SPEC).with_name(f"{SPEC.key}.aside-1").read_text() == "precious"
+    (store.root / ".lock-holder").mkdir()
+    with store.locked(pytest.fail):
+        pass
+
+
 def test_reasons_are_not_taken_from_results_in_folders_of_others(store):
     store.make(SPEC, {}, write)
     store.folder(SPEC).rename(store.folder(SPEC).with_name("0" * 16))

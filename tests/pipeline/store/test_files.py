@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import check_place, durable_folder, flush_tree, make_folder, save_arrays, whole_file
+from pipeline.store.files import (
+    check_place,
+    durable_folder,
+    flush_tree,
+    make_folder,
+    put_aside,
+    remove_parts,
+    save_arrays,
+    whole_file,
+)
 from pipeline.text.numbers import human_bytes
 
 
@@ -114,3 +123,17 @@ def test_places_that_nothing_can_have(tmp_path):
     for name in ("file/x", "dead", "x" * 300, "a\0b"):
         with pytest.raises(BadInputError, match=r"^OUT .*(cannot be made a folder|is no name of a folder)"):
             make_folder(tmp_path / name, "OUT")
+
+
+def test_what_stands_in_the_way_is_put_aside(tmp_path):
+    for number in (1, 2):
+        (tmp_path / "note").mkdir()
+        assert put_aside(tmp_path / "note") == tmp_path / f"note.aside-{number}"
+
+
+def test_only_what_was_left_half_written_is_removed(tmp_path):
+    for name in (".part-0123.npy", "part-0123.npy", ".other"):
+        (tmp_path / name).touch()
+    (tmp_path / ".part-folder").mkdir()
+    remove_parts(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other", ".part-folder", "part-0123.npy"]

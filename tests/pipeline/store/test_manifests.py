@@ -31,8 +31,15 @@ def test_a_manifest_is_read_as_it_was_written(path):
 def test_one_that_is_not_of_its_own_key_is_none(path, change):
     """Though its checksum is right."""
     manifest = json.loads(path.read_text()) | change
-    path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}))
+    path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}) + "\n")
     assert read_manifest(path) is None
+
+
+def test_not_a_byte_may_be_missing(path):
+    content = path.read_bytes()
+    for length in (len(content) - 1, len(content) - 2, len(content) // 2, 0):
+        path.write_bytes(content[:length])
+        assert read_manifest(path) is None
 
 
 def test_one_in_the_folder_of_another_does_not_fit(path):

@@ -104,3 +104,14 @@ def test_a_step_that_is_damaged_meanwhile_stops_the_command(tmp_path):
     path.unlink()
     with pytest.raises(WorkStoppedError, match="is missing, though it was whole"):
         read_again(path)
+
+
+def test_a_folder_in_the_place_of_a_step_or_its_note_blocks_nothing(tmp_path):
+    for name in ("step.npz", "tile.sha256"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "tile.npy").write_bytes(b"numbers")
+    assert read_step(tmp_path / "step.npz", pytest.fail) is None
+    save_step(tmp_path / "step.npz", {"a": np.ones(3)})
+    assert read_step(tmp_path / "step.npz", pytest.fail) is not None
+    note_checksum(tmp_path / "tile.npy")
+    assert fits_checksum(tmp_path / "tile.npy")
