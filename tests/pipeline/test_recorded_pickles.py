@@ -81,3 +81,10 @@ def test_keys_that_hold_each_other_are_refused():
 def test_names_that_are_not_allowed_are_told():
     with pytest.raises(RefusedNameError, match=r"os\.system"):
         record(b"\x80\x02cos\nsystem\n.", nothing)
+
+
+@pytest.mark.parametrize("name", ("a" * 300, "a b", "a;b", "", "ä", "a('"))
+def test_names_that_are_none_are_not_passed_on(name):
+    """torch would look through a long one for ever, to say that it does not know it."""
+    with pytest.raises(RefusedNameError):
+        record(b"\x80\x02ctorch\n" + name.encode() + b"\n.", lambda module, name: True)
