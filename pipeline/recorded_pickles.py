@@ -14,7 +14,7 @@ from typing import Any
 
 MOST_STEPS = 2_000_000
 """A batch of CIFAR-10 has some 60,000 opcodes; each may take a hundred bytes."""
-_NAME = re.compile(r"[A-Za-z_][\w.]{1,199}", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_][\w.]{0,198}\w", re.ASCII)
 """Of a module and what is in it; some readers take the square of a longer one, for the text of their error."""
 LARGEST_NUMBER = 64
 """Bytes of a whole number; texts of numbers have no more letters either."""
