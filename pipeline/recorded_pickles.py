@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Hashable
 from typing import Any
 
-MOST_STEPS = 2_000_000
+MOST_STEPS = 1_000_000
 """A batch of CIFAR-10 has some 60,000 opcodes; each may take a hundred bytes."""
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,198}\w", re.ASCII)
 """Of a module and what is in it; some readers take the square of a longer one, for the text of their error."""
