@@ -7,12 +7,15 @@ length goes beyond what is left of the pickle, and its opcodes are counted.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Hashable
 from typing import Any
 
-MOST_STEPS = 2_000_000
+MOST_STEPS = 1_000_000
 """A batch of CIFAR-10 has some 60,000 opcodes; each may take a hundred bytes."""
+_NAME = re.compile(r"[A-Za-z_][\w.]{0,198}\w", re.ASCII)
+"""Of a module and what is in it; some readers take the square of a longer one, for the text of their error."""
 LARGEST_NUMBER = 64
 """Bytes of a whole number; texts of numbers have no more letters either."""
 
@@ -138,7 +141,7 @@ class _Reader:
     def name(self, module: Any, name: Any) -> None:
         if not (isinstance(module, str) and isinstance(name, str)):
             raise ValueError("it has a name that is no text")
-        if not self.allowed(module, name):
+        if not (_NAME.fullmatch(f"{module}.{name}") and self.allowed(module, name)):
             raise RefusedNameError(module, name)
         self.push(Recorded(module, name))
 

@@ -6,6 +6,7 @@ Its images are its own, or those of CIFAR-10 that its features.npz numbers.
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pipeline.stages.base import Run
 
 FORMAT = "datamodels-inf source 1"
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+"""The name of a file in the folder of a set: a manifest may come from anywhere."""
 MULTIPLES = "margins.npz"
 """Margins as packed multiples of the job's margin_step."""
 
@@ -33,6 +36,7 @@ def trained_files(folder: Path, images: Path | None) -> Files:
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
+        known = known and all(PLAIN.fullmatch(name) for name in digests)
     except (BadInputError, ValueError, KeyError, TypeError, OverflowError):
         known, n_train, step, job, digests = False, 0, None, {}, {}
     if not known:

@@ -54,16 +54,16 @@ def test_a_call_is_a_note_of_it():
         b"\x80\x02\x8b" + struct.pack("<I", 2**31) + b".",  # LONG4
         b"I" + b"9" * 100_000 + b"\n.",
         b"\x80\x02" + b"(" * 100_000 + b".",
-        b"\x80\x02" + b"]" * 3_000_000,
+        b"\x80\x02" + b"]" * 1_100_000,
         b"0.", b"R.", b"b.", b"a.", b"u.", b"s.", b"t.", b"h\x05.", b"\x82\x01.", b"P1\n.", b"\x80", b"", b".",
     ),
     ids=lambda content: repr(content[:12]),
 )  # fmt: skip
 def test_what_is_damaged_or_asks_for_much_is_refused_at_once(content):
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(ValueError):
         record(content, nothing)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_place_in_the_memo_takes_no_memory():
@@ -81,3 +81,10 @@ def test_keys_that_hold_each_other_are_refused():
 def test_names_that_are_not_allowed_are_told():
     with pytest.raises(RefusedNameError, match=r"os\.system"):
         record(b"\x80\x02cos\nsystem\n.", nothing)
+
+
+@pytest.mark.parametrize("name", ("a" * 300, "a b", "a;b", "", "ä", "a('"))
+def test_names_that_are_none_are_not_passed_on(name):
+    """torch would look through a long one for ever, to say that it does not know it."""
+    with pytest.raises(RefusedNameError):
+        record(b"\x80\x02ctorch\n" + name.encode() + b"\n.", lambda module, name: True)
