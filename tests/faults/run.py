@@ -18,10 +18,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 HERE = Path(__file__).parent
-KINDS = {"kills": 150, "corruption": 1500, "disk": 72, "power": 210, "concurrency": 60, "hostile_input": 100_000}
+KINDS = {"kills": 150, "corruption": 1500, "disk": 72, "power_loss": 210, "concurrency": 60, "hostile_input": 100_000}
 """The modules beside this one, and how many tries there are in the long run."""
 OPTIONS = {
-    "kills": "kills", "corruption": "corruptions", "disk": "disks", "power": "prefixes", "concurrency": "rounds",
+    "kills": "kills", "corruption": "corruptions", "disk": "disks", "power_loss": "prefixes", "concurrency": "rounds",
     "hostile_input": "inputs",
 }  # fmt: skip
 """The options that give another number."""

@@ -6,7 +6,7 @@ import concurrency
 import corruption
 import disk
 import kills
-import power
+import power_loss
 import pytest
 import table
 from crashed_disk import MODES, Disk
@@ -42,9 +42,9 @@ def test_bad_disks(ground):
     assert sum(row.tries for row in rows)
 
 
-@pytest.mark.skipif(not power.can_record(), reason="strace is not there, or may not be used")
+@pytest.mark.skipif(not power_loss.can_record(), reason="strace is not there, or may not be used")
 def test_power_loss(ground):
-    check(power.run(3, 0, ground, runs=("embedded",)), 3)
+    check(power_loss.run(3, 0, ground, runs=("embedded",)), 3)
 
 
 def test_many_processes_at_once(ground):
