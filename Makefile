@@ -8,7 +8,7 @@ UV ?= $(shell command -v uv)
 PIP = $(BIN)/python -m pip install --quiet --no-compile
 INSTALL := $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 
-.PHONY: demo study sample simulate test test-long lint clean
+.PHONY: demo study sample simulate test test-long faults lint clean
 
 # Made anew when it is missing or older than what it is made from; the stamp appears last,
 # so an interrupted installation is done again. By uv where there is one, which takes seconds; its own choice among
@@ -49,6 +49,11 @@ test: lint
 # The same with the full number of repetitions of the Monte-Carlo tests.
 test-long: lint
 	$(PYTEST) --long
+
+# Kills, damaged files, bad disks, power losses, many processes at once, hostile input: thousands of tries, and the table
+# of docs/reliability.md. About an hour; mounts need root, power losses strace, and what cannot be tried is said.
+faults: $(VENV)/.made
+	$(BIN)/python tests/faults/run.py --write
 
 lint: $(VENV)/.made
 	$(BIN)/ruff check .

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
-from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, leave_quietly, named
+from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, forgive_letters, leave_quietly, named
 from pipeline.commands.definitions import COMMANDS
 from pipeline.errors import BadInputError, StoppedEarly, WorkStoppedError
 from pipeline.progress import working
+from pipeline.signals import as_interrupts, came
+from pipeline.store.disk import disk_sentence
 
 
 @click.group(
@@ -24,20 +27,28 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 0 done, 1 a failure while working, 2 bad input, 130 interrupted.
+    """Run the command line. Exit codes: 0 done, 1 a failure while working, 2 bad input, 130 interrupted, 143 and 129
+    ended by SIGTERM and SIGHUP.
 
     Where the reader of a pipe has gone (`findings --csv | head`), it ends without a word, as one that SIGPIPE ended:
     141.
     """
-    try:
+    forgive_letters()
+    with as_interrupts():
         try:
-            _run()
-        finally:
-            with named():
-                if sys.stdout is not None:
-                    sys.stdout.flush()  # Here, where a pipe that was closed meanwhile is noticed, and not at exit.
-    except ClosedPipeError:
-        leave_quietly()
+            try:
+                _run()
+            finally:
+                with named():
+                    if sys.stdout is not None:
+                        sys.stdout.flush()  # Here, where a pipe that was closed meanwhile is noticed, and not at exit.
+        except ClosedPipeError:
+            leave_quietly()
+        except OSError:
+            ended = came()
+            if ended is None:
+                raise
+            leave_quietly(128 + ended)  # The terminal has gone, which is why.
 
 
 def _run() -> None:
@@ -62,8 +73,10 @@ def _run() -> None:
     except (click.Abort, KeyboardInterrupt):
         _stop("interrupted; nothing was left half-written.", 130)
     except Exception as error:
+        if isinstance(error, OSError) and (sentence := disk_sentence(error)):
+            _stop(sentence, 1)
         if "--verbose" in sys.argv:
-            traceback.print_exc()
+            echo(traceback.format_exc().rstrip(), err=True)
         _stop(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", 1)
 
 
@@ -73,8 +86,15 @@ def _command() -> str:
 
 
 def _stop(sentence: str, code: int) -> None:
-    echo(f"datamodels-inf: {' '.join(sentence.splitlines())}", err=True)
-    sys.exit(code)
+    """Whatever was raised, if a signal came, that is why: processes that did work hear it too."""
+    ended = came()
+    if ended is None:
+        echo(f"datamodels-inf: {' '.join(sentence.splitlines())}", err=True)
+        sys.exit(code)
+    with suppress(OSError, ClosedPipeError):
+        echo(f"datamodels-inf: ended by {ended.name}; nothing was left half-written.", err=True)
+        sys.stdout.flush()
+    leave_quietly(128 + ended)  # Processes that are gone too may be missed at exit, with many words.
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -13,7 +12,7 @@ from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.places.settings import ClusterSettings
 from pipeline.referee_settings import Referee
 from pipeline.report_name import LONGEST_NAME
-from pipeline.section import Count, Fraction, Section
+from pipeline.section import Count, Few, FilePath, Fraction, Number, Section
 from pipeline.sources import SOURCES
 from pipeline.text.nouns import worded
 from pipeline.training.settings import Train
@@ -41,7 +40,7 @@ def _check_targets(key: str, word: str) -> BeforeValidator:
     """Refused here, with the key's own name: a union of types would answer for each of them."""
 
     def check(value: Any) -> Any:
-        numbers = isinstance(value, list) and value and all(type(v) is int and v >= 0 for v in value)
+        numbers = isinstance(value, list) and value and all(type(v) is int and 0 <= v < 2**31 for v in value)
         if not (isinstance(value, str) and value) and not (numbers and len(set(value)) == len(value)):
             raise ValueError(
                 f'{key} = {value!r}: it must be "{word}", "all", the name of a class in quotes, '
@@ -72,7 +71,7 @@ class Source(Section):
 
     kind: SourceName = "embedded"
     set: Literal["digits", "cifar10-study"] = "digits"
-    folder: Path | None = None
+    folder: FilePath | None = None
     percent: Literal[10, 20, 50, 75] = 50
     bucket: str = "madrylab-datamodels"
     prefix: str = "cifar"
@@ -84,8 +83,8 @@ class Source(Section):
     masks_sha256: Digest | None = None
     margins_sha256: Digest | None = None
     weights_sha256: Digest | None = None
-    images: Path | None = None
-    labels: Path | None = None
+    images: FilePath | None = None
+    labels: FilePath | None = None
     mirrors: list[str] = []
     group_by_mask: bool = False
     fit_rows: Count | None = None
@@ -104,15 +103,15 @@ class Fit(Section):
     """How datamodels are fitted, or which file of weights is loaded."""
 
     mode: Literal["lasso", "load"] = "lasso"
-    file: Path | None = None
+    file: FilePath | None = None
     calibrate: bool = False
     targets: Annotated[str | list[int], _check_targets("fit.targets", "needed")] = "needed"
-    n_lambdas: Count = 100
+    n_lambdas: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 100
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
     validation_rows: Count | None = None
     patience: Count = 3
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    memory_gb: Annotated[float, Field(gt=0)] = 7.0
+    memory_gb: Annotated[float, Field(gt=0, le=1e6)] = 7.0
 
     @model_validator(mode="after")
     def _calibrate_what_is_loaded(self) -> Fit:
@@ -133,16 +132,16 @@ class Test(Section):
 
     design: DesignName = "paper"
     target_class: str = "3"
-    repeats: Count = 20
+    repeats: Few = 20
     targets: Annotated[str | list[int], _check_targets("test.targets", "class")] = "class"
-    k: Count = 5
+    k: Few = 5
     versus: Annotated[list[Versus], BeforeValidator(_as_list), Field(min_length=1)] = ["hurters", "helpers", "random"]
-    random_partners: Count = 5
-    file: Path | None = None
+    random_partners: Few = 5
+    file: FilePath | None = None
     images: Annotated[list[int | str], _check_images("test.images")] = []
-    seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    seed: Number = 0
     rows: Literal["held-out", "progressive"] = "held-out"
-    blocks: Count | None = None
+    blocks: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
     method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
     order: Literal["permuted", "given"] = "permuted"
@@ -204,18 +203,18 @@ class Atlas(Section):
 class Robustness(Section):
     """Which findings, or which pair, are tested again with look-alikes of their images; nothing unless one is named."""
 
-    top: Annotated[int, Field(ge=0, strict=True)] = 0
+    top: Number = 0
     findings: list[Count] = []
     pair: Annotated[list[int | str], _check_images("robustness.pair")] = []
-    targets: list[Annotated[int, Field(ge=0, strict=True)]] = []
-    n_targets: Count = 5
-    neighbours: Count = 5
+    targets: list[Number] = []
+    n_targets: Few = 5
+    neighbours: Few = 5
     metric: Literal["pixels", "features", "influence"] = "pixels"
-    embeddings: Path | None = None
+    embeddings: FilePath | None = None
     same_class: bool = True
     method: Method | None = None
     split: bool = False
-    seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    seed: Number = 0
 
     @property
     def wanted(self) -> bool:
@@ -249,7 +248,7 @@ class Report(Section):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=LONGEST_NAME)] = "report"
     title: str = TITLE
-    max_panels: Annotated[int, Field(ge=0)] = 50
+    max_panels: Annotated[int, Field(ge=0, le=100_000)] = 50
 
     def title_of(self, noun: str) -> str:
         """The title of a page about images or items: one that the user gave stays as it is."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,13 @@ from pydantic import BaseModel, ValidationError
 from pipeline.config import Config, Report, Source
 from pipeline.errors import BadInputError
 from pipeline.report_name import about_other_data, changes, joined, name_of_file, variation
+from pipeline.section import expanded
 from pipeline.sources import SOURCES
+from pipeline.text.json_file import read_text
+from pipeline.text.secrets import in_texts
+from pipeline.text.toml_text import read_toml
 
+LONGEST_VALUE = 400
 NO_CLASSES = "top"
 """The design where there are no labels and none is chosen."""
 
@@ -30,10 +35,9 @@ def load_config(name_or_path: str, overrides: Sequence[str]) -> Config:
     """
     path = find_config(name_or_path)
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:  # Numbers of thousands of digits are a ValueError, too.
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-        raise BadInputError(f"the configuration {path} is not valid TOML: {reason}.") from error
+        written = read_toml(read_text(path))
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"the configuration {path} is not valid TOML: {str(error).rstrip('.')}.") from error
     data = copy.deepcopy(written)
     for override in overrides:
         _apply(data, override)
@@ -64,10 +68,10 @@ def _with_named_report(config: Config, path: Path, written: dict[str, Any], aske
 
 def _changed(config: Config, written: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
     """Settings that overrides changed in a way that makes another report; all they name, if they made it whole."""
-    after, written = config.model_dump(mode="json"), copy.deepcopy(written)
+    after, written = in_texts(config.model_dump(mode="json")), copy.deepcopy(written)
     _choose_design(written)
     try:
-        return changes(Config.model_validate(written).model_dump(mode="json"), after)
+        return changes(in_texts(Config.model_validate(written).model_dump(mode="json")), after)
     except ValidationError:
         return {name: value for name, value in changes({}, after).items() if name in asked}
 
@@ -96,7 +100,7 @@ def _choose_design(data: dict[str, Any]) -> bool:
 
 def find_config(name_or_path: str) -> Path:
     """The file of a named configuration, or the TOML file that a path names."""
-    path = Path(name_or_path)
+    path = expanded(Path(name_or_path))
     if path.suffix == ".toml" or "/" in name_or_path:
         if not path.is_file():
             raise BadInputError(f"--config {name_or_path}: there is no such file.")
@@ -117,13 +121,13 @@ def named_configs() -> dict[str, Path]:
     return {path.stem: path for path in folder.glob("*.toml")}
 
 
-def to_toml(config: Config, without: Collection[str] = ()) -> str:
+def to_toml(config: Config, without: Collection[str] = (), change: Callable[[Any], Any] = lambda value: value) -> str:
     """The effective configuration, as TOML that reads back to the same; settings that are unset are left out.
 
-    without: sections that are left out as well.
+    without: sections that are left out as well. change: of values, for what others may see.
     """
     lines: list[str] = []
-    for section, values in config.model_dump(mode="json", exclude=set(without)).items():
+    for section, values in change(config.model_dump(mode="json", exclude=set(without))).items():
         lines += [f"[{section}]", *(f"{k} = {literal(v)}" for k, v in values.items() if v is not None), ""]
     return "\n".join(lines)
 
@@ -145,18 +149,17 @@ def _apply(data: dict[str, Any], override: str) -> None:
     name, equals, text = override.partition("=")
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
-        raise BadInputError(f"--set {override}: give it as section.key=value.")
+        raise BadInputError(f"--set {_cut(override)}: give it as section.key=value.")
     if len(override.splitlines()) > 1:  # TOML would read further settings there.
-        raise BadInputError(f"--set {name.strip()}: a value stands on one line; give one --set for each setting.")
+        raise BadInputError(f"--set {_cut(name.strip())}: a value stands on one line; give one --set for each setting.")
     table = data.setdefault(section, {})
     if not isinstance(table, dict):
-        raise BadInputError(f"--set {override}: {section} is not a section.")
+        raise BadInputError(f"--set {_cut(override)}: {_cut(section)} is not a section.")
     if text.strip():
         try:
             table[key] = _value(text.strip())
-        except (ValueError, RecursionError) as error:
-            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-            raise BadInputError(f"--set {name.strip()}: its value cannot be read ({reason}).") from error
+        except ValueError as error:
+            raise BadInputError(f"--set {_cut(name.strip())}: its value cannot be read ({error}).") from error
     else:
         table.pop(key, None)
 
@@ -164,7 +167,7 @@ def _apply(data: dict[str, Any], override: str) -> None:
 def _value(text: str) -> Any:
     """A TOML value; what is none is taken as a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return read_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
 
@@ -172,13 +175,18 @@ def _value(text: str) -> Any:
 def _sentence(error: ValidationError) -> str:
     """The first problem: the key's name, what is wrong, and what is allowed."""
     problem = error.errors()[0]
-    key = ".".join(str(part) for part in problem["loc"])
+    key = _cut(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "extra_forbidden":
         return f"{key} is not a setting; {_allowed(problem['loc'])}."
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
-        return f"{message}."
-    return f"{key} = {problem['input']!r}: {message[0].lower()}{message[1:]}."
+        return f"{_cut(message)}."
+    return f"{key} = {_cut(repr(problem['input']))}: {message[0].lower()}{message[1:]}."
+
+
+def _cut(text: str) -> str:
+    """Of a value that somebody wrote, its beginning and its end: a sentence is to be read."""
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE // 2]}…{text[-LONGEST_VALUE // 2 :]}"
 
 
 def _allowed(location: Sequence[int | str]) -> str:

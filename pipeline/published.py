@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
 from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.json_file import read_json
+from pipeline.text.own_paths import command_in_report, in_report
+from pipeline.text.toml_text import read_toml
 
 TOLD = ("report.json", "referee.json")
 """What says how a page was made; that of the referee only by which command."""
@@ -26,7 +27,8 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
     """Copy a report to `home`, file by file and each whole, and yield lines to say.
 
     What an older report left there goes, and where it was one of another configuration, a line says of which. One
-    process at a time: two stores may publish to one folder, and each would take the other's files for leftovers.
+    process at a time: two stores may publish to one folder, and each would take the other's files for leftovers. After
+    a power loss the next run copies again what is not whole.
     """
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home.with_name(f".{home.name}.lock")):  # Beside it: the folder itself is for people.
@@ -46,7 +48,7 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
             if place.is_file() and file_digest(place) == entry["sha256"]:
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(place) as temporary:
+            with whole_file(place, durable=False) as temporary:
                 shutil.copyfile(result.folder / name, temporary)
         with whole_file(home / LISTED) as temporary:
             write_list(temporary, [*files, *(others if same else ())])
@@ -98,7 +100,8 @@ def _replaced(home: Path, config: Config, command: str) -> str:
         file = next(home / name for name in TOLD if (home / name).is_file())
         told = read_json(file)
         made_by = str(told["provenance"].get("Command", ""))
-        same = made_by == command if file.name == "referee.json" else _is_of(told["configuration"], config)
+        by_command = file.name == "referee.json"
+        same = _is_by(made_by, command) if by_command else _is_of(told["configuration"], config)
     except (BadInputError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration):
         return f"replaces an older report in {home}"
     if same:
@@ -110,5 +113,10 @@ def _replaced(home: Path, config: Config, command: str) -> str:
 
 def _is_of(configuration: str, config: Config) -> bool:
     """Whether a printed configuration makes the same report."""
-    made_by = Config.model_validate(tomllib.loads(configuration))
-    return not changes(made_by.model_dump(mode="json"), config.model_dump(mode="json"))
+    made_by = Config.model_validate(read_toml(configuration))
+    return not changes(in_report(made_by.model_dump(mode="json")), in_report(config.model_dump(mode="json")))
+
+
+def _is_by(made_by: str, command: str) -> bool:
+    """Whether a report's command is this one, as far as reports tell it."""
+    return command_in_report(made_by) == command_in_report(command)

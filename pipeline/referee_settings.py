@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from datamodels_inf.refereeing.verdicts import WITHOUT_PRIOR
-from pipeline.section import Count, Fraction, Number, Section
+from pipeline.section import Count, Fraction, Number, Section, expanded
 
 if TYPE_CHECKING:
     WithoutPrior: TypeAlias = str
@@ -35,7 +35,8 @@ class ScoreName:
         if text == LASSO:
             return cls(LASSO, None)
         name, equals, path = text.partition("=")
-        return cls(name, Path(path)) if equals and not Path(text).is_file() else cls(Path(text).stem, Path(text))
+        whole = expanded(Path(text))
+        return cls(name, expanded(Path(path))) if equals and not whole.is_file() else cls(whole.stem, whole)
 
 
 def _as_list(value: Any) -> Any:

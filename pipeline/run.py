@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +19,9 @@ from pipeline.stages import STAGES, Run, Stage
 from pipeline.stages.inputs import Data
 from pipeline.stages.prior.files import prior_in_use
 from pipeline.store.cache import Result, Spec, Store
+from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import make_folder
+from pipeline.store.unfinished_works import remove_works
 from pipeline.summaries import ReportSummary, Summary, read_summary
 from pipeline.text.numbers import human_bytes
 from pipeline.unseen_effects import advice, n_equal_weights, unseen_in
@@ -46,7 +47,7 @@ class Pipeline:
     ) -> None:
         self.config = config
         self._cluster: Place | None = None
-        self.store = Store(store, origin)
+        self.store = Store(store, origin, quiet=quiet, threads=threads)
         self.reports = reports
         self.command = command
         self.force = set(force)
@@ -70,7 +71,9 @@ class Pipeline:
         keys: dict[str, str] = {}
         for stage in self.stages():
             inputs = {name: keys[name] for name in stage.inputs if name in keys}
-            spec = Spec(stage.name, stage.version, stage.settings(self.config), inputs)
+            with self.store.hashing.used():  # Of a user's files that enter a key.
+                settings = stage.settings(self.config)
+            spec = Spec(stage.name, stage.version, settings, inputs)
             keys[stage.name] = spec.key
             yield stage.name, spec
 
@@ -82,7 +85,9 @@ class Pipeline:
             make_folder(self.reports, "--reports")
             refuse_blocked(home)
         specs = self._needed_specs(last)
-        with self.store.locked(self.say):
+        using_the_store = telling_of_the_disk(self.store.root, "--store", there=self.store.root)
+        keys = {spec.key for spec in specs.values()}
+        with using_the_store, self.store.hashing.used(), self.store.locked(self.say, keys):
             self._look_ahead(specs, None)
             results: dict[str, Result] = {}
             with ExitStack() as using, Compiling(self._kernels(specs), self.threads) as compiling:
@@ -93,9 +98,14 @@ class Pipeline:
                     if name == "download":
                         self._look_ahead(specs, results[name])
             if STAGES[last].published:
-                for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
-                    self.say(f"{'':<9} {line}")
+                self._publish(results, last, home)
         return results[last]
+
+    def _publish(self, results: Mapping[str, Result], last: str, home: Path) -> None:
+        reading = telling_of_the_disk(self.store.root, "--store", there=results[last].folder)
+        with reading, telling_of_the_disk(home, "--reports", there=self.reports):
+            for line in (*self._advice(results), *publish(results[last], home, self.config, self.command)):
+                self._say_more(line)
 
     def _workers(self, using: ExitStack) -> Place | None:
         """Those of the configured cluster, which are called when a stage has work for them."""
@@ -182,6 +192,7 @@ class Pipeline:
     def _found_or_made(self, name: str, spec: Spec, inputs: dict[str, Result], compiling: Compiling) -> Result:
         found, reason = self.look_up(name, spec, inputs)
         if found is not None and name not in self.force:
+            remove_works(found.folder.parent, spec.key)  # What a kill just after the end has left.
             self.say(f"{name:<9} cached   {spec.key}  {describe(found)}")
             return found
         self.say(f"{name:<9} running  {reason or 'forced'}")
@@ -207,7 +218,6 @@ class Pipeline:
 
         compiling.ready(STAGES[name].kernels(self.config), self._say_more, self.quiet)
         made = self.store.make(spec, inputs, work)
-        shutil.rmtree(unfinished, ignore_errors=True)
         self.say(f"{'':<9} done     {spec.key}  {describe(made)}, {made.manifest['seconds']:.1f} s")
         return made
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
-Number: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
+
+def expanded(path: Path) -> Path:
+    """With the user's home for a leading ~, as the tool itself writes it: a shell does not behind an equals sign."""
+    return Path.home() / Path(*path.parts[1:]) if path.parts[:1] == ("~",) else path
+
+
+FilePath: TypeAlias = Annotated[Path, AfterValidator(expanded)]
+Count: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)]
+Few: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+"""Of what is made for each target, or each of which takes memory."""
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**64, strict=True)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Section(BaseModel):
-    """Settings that cannot be changed; an unknown name is refused, and a number may stand where a text is wanted."""
+    """Settings that cannot be changed; an unknown name and numbers that are not finite are refused, and a number may
+    stand where a text is wanted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, allow_inf_nan=False)

@@ -10,11 +10,13 @@ from pipeline.published import unpublished
 from pipeline.run import Pipeline, describe
 from pipeline.stages import STAGES
 from pipeline.store.cache import Result, Spec
-from pipeline.text.numbers import counted
+from pipeline.store.manifests import MANIFEST, read_fitting
+from pipeline.store.unfinished_works import ABANDONED_DAYS, unfinished_works
+from pipeline.text.numbers import counted, human_bytes
 
 
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
-    """One line per stage of this configuration, then the other results in the store."""
+    """One line per stage of this configuration, then the other results in the store, and unfinished work."""
     yield f"store {pipeline.store.root}"
     keys: set[str] = set()
     outlook = _Outlook(pipeline)
@@ -24,11 +26,20 @@ def status_lines(pipeline: Pipeline) -> Iterator[str]:
             yield f"  {name:<9} {spec.key}  {outlook.of(name, spec)}"
     except BadInputError as error:
         yield f"  from here on nothing can run: {error}"
-    others = sum(
-        path.parent.name not in keys for s in STAGES for path in pipeline.store.root.glob(f"{s}/*/manifest.json")
-    )
-    if others:
-        yield f"  and {counted(others, 'result')} of other configurations"
+    root = pipeline.store.root
+    others = [path for s in STAGES for path in root.glob(f"{s}/*/{MANIFEST}") if path.parent.name not in keys]
+    whole = sum(read_fitting(path) is not None for path in others)
+    if whole:
+        yield f"  and {counted(whole, 'result')} of other configurations"
+    if whole < len(others):
+        yield f"  and {counted(len(others) - whole, 'damaged one')}, which status --verify names"
+    works = list(unfinished_works(root))
+    if works:
+        size = human_bytes(sum(work.n_bytes for work in works))
+        yield (
+            f"  and {counted(len(works), 'unfinished work')} ({size}): a run goes on with its own, and removes what "
+            f"nobody has gone on with for {ABANDONED_DAYS} days"
+        )
 
 
 class _Outlook:

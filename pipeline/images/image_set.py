@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
+from pipeline.arrays import open_npz
 from pipeline.errors import BadInputError
 from pipeline.images.cifar10 import ARCHIVE_MD5, NPM_SHA256, Batch, read_cifar10
 from pipeline.store.files import save_arrays
@@ -203,7 +203,7 @@ def _check_images(name: str, images: object) -> None:
 
 
 def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> None:
-    if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_images,):
+    if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_images,) or not n_images:
         raise ValueError(f"`{name}` must be {n_images:,} labels of int64, one an image")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"`{name}` must lie between 0 and {n_classes - 1}, the last of the class names")
@@ -211,18 +211,15 @@ def _check_labels(name: str, labels: object, n_images: int, n_classes: int) -> N
 
 def read_arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
     """The named arrays in order, whatever they hold."""
-    with path.open("rb") as handle:  # opened here: np.load leaves a file open that turns out to be damaged
-        stored = np.load(handle, allow_pickle=False)
-        if not isinstance(stored, NpzFile):
-            raise ValueError("it is no .npz archive")
-        missing = [name for name in names if name not in stored.files]
+    with open_npz(path) as stored:
+        missing = [name for name in names if name not in stored]
         if missing:
             raise ValueError(f"`{missing[0]}` is missing")
         return [stored[name] for name in names]
 
 
 def _whole(name: str, stored: NDArray[Any]) -> NDArray[np.int64]:
-    if stored.dtype.kind not in "iu" or not stored.size:
+    if stored.dtype.kind not in "iu" or stored.ndim != 1 or not stored.size:
         raise ValueError(f"`{name}` must be whole numbers, and not {stored.dtype} of shape {stored.shape}")
     return stored.astype(np.int64)
 

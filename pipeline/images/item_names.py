@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import BadInputError
+from pipeline.text.json_file import read_json
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ class ItemNames:
     def load(cls, path: Path) -> ItemNames:
         """Read what `save` wrote."""
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = read_json(path)
             parts = [tuple(found[part]) for part in ("train", "targets")]
             if not all(isinstance(name, str) for part in parts for name in part):
                 raise TypeError("a name is not a text")
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (BadInputError, KeyError, TypeError) as error:
             raise BadInputError(f"{path} is not a file of names ({error}); remove its folder and run again.") from error
         return cls(*parts)

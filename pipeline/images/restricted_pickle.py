@@ -1,35 +1,17 @@
-"""Pickles that are recorded, never run: only a dictionary of texts, lists and byte arrays is taken from one."""
+"""Pickled batches: only a dictionary of texts, lists and byte arrays is taken from what `recorded_pickles` wrote down.
+
+numpy's own functions are not called, so that no odd shape, dtype or state reaches them.
+"""
 
 from __future__ import annotations
 
-import io
-import pickle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-
-
-class _Recorded:
-    """A name that a pickle mentions, or a call of it, with its arguments and state as written.
-
-    Fresh for every mention and without behaviour, so that nothing a pickle does to it outlives the reading.
-    numpy's own functions are not called, so that no odd shape, dtype or state reaches them.
-    """
-
-    def __init__(self, name: str, arguments: tuple[Any, ...] = ()) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.state: Any = None
-
-    def __call__(self, *arguments: Any) -> _Recorded:
-        return _Recorded(self.name, arguments)
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
+from pipeline.recorded_pickles import Recorded, RefusedNameError, record
 
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),
@@ -40,20 +22,13 @@ _ALLOWED = {
 }
 
 
-class _Recorder(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
-            raise BadInputError(f"asks to run {f'{module}.{name}'[:80]!r}, which was not run")
-        return _Recorded(name)
-
-
 def read_dictionary(content: bytes) -> dict[str, Any]:
     """The pickled dictionary, its keys as text; a `BadInputError` says what is wrong, for the caller to say where."""
     try:
-        value = _Recorder(io.BytesIO(content), encoding="bytes").load()
-    except BadInputError:
-        raise
-    except Exception as error:  # a damaged pickle can raise almost anything
+        value, _ = record(content, lambda module, name: (module, name) in _ALLOWED)
+    except RefusedNameError as error:
+        raise BadInputError(f"asks to run {error.name[:80]!r}, which was not run") from error
+    except ValueError as error:
         raise BadInputError("is damaged or not a pickle") from error
     if not isinstance(value, dict):
         raise BadInputError("holds no dictionary")
@@ -63,7 +38,7 @@ def read_dictionary(content: bytes) -> dict[str, Any]:
 def text(value: object) -> str:
     """A string of either Python, one character a byte; empty if it is none."""
     match value:
-        case _Recorded(name="encode", arguments=(str(characters), "latin1")) | str(characters):
+        case Recorded(name="encode", arguments=(str(characters), "latin1")) | str(characters):
             return characters
         case bytes():
             return value.decode("latin1")
@@ -73,9 +48,9 @@ def text(value: object) -> str:
 def byte_rows(array: object, width: int) -> NDArray[np.uint8] | None:
     """The recorded array if it is one of bytes, (n, width) with n at least 1."""
     match array:
-        case _Recorded(
+        case Recorded(
             name="_reconstruct",
-            state=(_, (int(n), int(columns)), _Recorded(name="dtype", arguments=("u1" | b"u1", *_)), order, raw),
+            state=(_, (int(n), int(columns)), Recorded(name="dtype", arguments=("u1" | b"u1", *_)), order, raw),
         ) if columns == width:
             content = raw if isinstance(raw, bytes) else text(raw).encode("latin1", errors="ignore")
             if n >= 1 and len(content) == n * width:

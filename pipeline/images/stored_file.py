@@ -20,6 +20,7 @@ from pipeline.images.checksums import Known, images_checksum
 from pipeline.images.cifar10 import CLASS_NAMES
 from pipeline.images.image_set import ImageSet
 from pipeline.store.files import file_digest, whole_file
+from pipeline.text.json_file import read_json
 
 IMAGE_FILE = "cifar10.npz"
 TEMPORARY = ".cifar10-"
@@ -73,8 +74,8 @@ def _record(file: Path, known: Known) -> dict[str, str]:
 
 def _read_record(file: Path) -> object:
     try:
-        return json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(file.with_suffix(".json"))
+    except BadInputError:
         return None
 
 

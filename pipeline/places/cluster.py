@@ -52,12 +52,14 @@ class Cluster:
         self._open.close()
 
     def visible(self, path: Path, folder: Path) -> Path:
-        """Itself if it lies below the folder that workers see, else a copy in `folder`, named by its content."""
+        """Itself if it lies below the folder that workers see, else a copy in `folder`, named by its content; one that
+        is there from an earlier run, and no longer has that content, is made anew."""
         path = path.absolute()
         if path.is_relative_to(self.folder.absolute()):
             return path
-        copy = folder.absolute() / f"{file_digest(path)[:16]}-{path.name}"
-        if not copy.is_file():
+        digest = file_digest(path)
+        copy = folder.absolute() / f"{digest[:16]}-{path.name}"
+        if not copy.is_file() or file_digest(copy) != digest:
             copy.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(copy) as temporary:
                 shutil.copyfile(path, temporary)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from pipeline.section import Count, Section
+from pipeline.section import Few, Section
 
 LOCAL = re.compile(r"local:([1-9]\d*)")
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
@@ -23,10 +23,10 @@ class ClusterSettings(Section):
     """
 
     address: str | None = None
-    jobs: Count = 1
+    jobs: Few = 1
     slurm: dict[str, Any] = Field(default_factory=dict)
-    in_flight: Count = 2
-    patience: Annotated[float, Field(gt=0)] = 60.0
+    in_flight: Few = 2
+    patience: Annotated[float, Field(gt=0, le=1e9)] = 60.0
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> ClusterSettings:

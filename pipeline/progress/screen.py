@@ -15,6 +15,7 @@ from typing import TextIO
 
 from pipeline.progress.pace import Pace
 from pipeline.progress.words import State, line, right_side, spoken
+from pipeline.text.given_names import one_line
 
 BEAT, REDRAWN = 0.5, 0.1
 """Seconds between two looks at what to show, and between two drawings of a bar that moves."""
@@ -26,7 +27,7 @@ class Work:
     """A piece of work. total: None where nobody knows it, or there is nothing to count."""
 
     def __init__(self, what: str, unit: str, total: float | None, stream: TextIO) -> None:
-        self.what, self.unit, self.total, self.stream = what, unit, total, stream
+        self.what, self.unit, self.total, self.stream = one_line(what), unit, total, stream
         self.done = 0.0
         self.began = time.monotonic()
         self._pace = Pace(self.began)

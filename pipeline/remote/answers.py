@@ -62,6 +62,15 @@ class Answer:
         return read_pieces(whole, length, silence=self.silence, pace=self.pace, left=left)
 
 
+def whole_size(text: str) -> int | None:
+    """A size as a server says it; None for what is none, such as one of more digits than any object has bytes.
+
+    >>> whole_size("12"), whole_size("-1"), whole_size("²")
+    (12, None, None)
+    """
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
+
+
 def range_start(response: requests.Response) -> int | None:
     """The first byte that the answer to a request for a range brings; None where it does not say."""
     start = _content_range(response)[0]
@@ -70,5 +79,5 @@ def range_start(response: requests.Response) -> int | None:
 
 def _content_range(response: requests.Response) -> tuple[str, str]:
     text = response.headers.get("Content-Range", "").replace(" ", "").lower()
-    found = re.fullmatch(r"bytes(\d+)-\d+/(\d+|\*)", text)
+    found = re.fullmatch(r"bytes([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", text)
     return (found[1], found[2].replace("*", "")) if found else ("", "")

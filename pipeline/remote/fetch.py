@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.remote.failures import CutShortError, NotRangedError
-from pipeline.remote.mirror import Interval, Mirror, split, telling_a_full_disk
+from pipeline.remote.journal import Interval
+from pipeline.remote.mirror import Mirror, split
 from pipeline.remote.objects import ATTEMPTS, PIECE, RemoteObject, fetch, rows_patience
 from pipeline.remote.patience import persist
+from pipeline.store.disk import telling_of_the_disk
 
 RUN_BYTES = 16 * 2**20
 """Rows of this many bytes are noted at a time: a killed process loses no more, for each connection."""
@@ -48,7 +50,7 @@ class Need:
 
 def fetch_missing(need: Need, progress: Callable[[int], object]) -> None:
     """Fetch what is missing; `progress` is called with the number of bytes that came."""
-    with telling_a_full_disk(need.mirror.folder, lambda: need.stored_bytes):
+    with telling_of_the_disk(need.mirror.folder, "--store", needed=lambda: need.stored_bytes):
         try:
             fetch_ranges(need, progress)
         except NotRangedError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import requests
 import urllib3
 
-from pipeline.remote.answers import Answer, Version, range_start
+from pipeline.remote.answers import Answer, Version, range_start, whole_size
 from pipeline.remote.failures import (
     ChangedError,
     NotRangedError,
@@ -20,6 +20,7 @@ from pipeline.remote.failures import (
 from pipeline.remote.objects import PIECE, Identity
 from pipeline.remote.patience import seconds_asked
 from pipeline.remote.pieces import PACE, Pace
+from pipeline.text.secrets import without_secrets
 
 TIMEOUT = (10.0, 30.0)
 """Seconds to connect, and without a byte."""
@@ -35,6 +36,7 @@ class HttpObject:
         self, url: str, *, timeout: tuple[float, float] = TIMEOUT, pace: Pace = PACE, size: int | None = None
     ) -> None:
         self._url = url
+        self._name = without_secrets(url)
         self._timeout = timeout
         self._pace = pace
         self._size = size
@@ -43,21 +45,22 @@ class HttpObject:
 
     @property
     def name(self) -> str:
-        """The URL."""
-        return self._url
+        """The URL, for sentences, keys and files: without what is secret of it."""
+        return self._name
 
     def identify(self) -> Identity:
         """Size and tag, from a request for one byte."""
         self.forget()
         with self.ask(0, 1) as answer:
             version = Version.of(answer.response)
-            if not version.size.isdigit():
+            size = whole_size(version.size)
+            if size is None:
                 raise RemoteError(
-                    f'{self._url} does not say how large it is; download it by hand and use source.kind = "files".'
+                    f'{self._name} does not say how large it is; download it by hand and use source.kind = "files".'
                 )
             if answer.ranged:
                 next(answer.pieces(1), None)  # A connection is used again once its answer is read.
-            return Identity(int(version.size), version.etag or version.modified)
+            return Identity(size, version.etag or version.modified)
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         """The bytes start..stop−1; a `NotRangedError` where the server would send all."""
@@ -104,7 +107,7 @@ class HttpObject:
         response.close()
         if code >= 500 or code in (408, 429):
             raise TransientError(brief, seconds_asked(response.headers.get("Retry-After", "")))
-        raise ChangedError(self._url) if code == 412 else RemoteError(_refusal(self._url, code), brief)
+        raise ChangedError(self._name) if code == 412 else RemoteError(_refusal(self._name, code), brief)
 
     def _explain(self, error: Exception) -> Exception:
         """Why a request got no answer."""
@@ -114,26 +117,26 @@ class HttpObject:
             unreachable = UnreachableError(error)
             hung_up = bool(error.args) and isinstance(error.args[0], urllib3.exceptions.ProtocolError)
             return TransientError(str(unreachable)) if hung_up else unreachable
-        reason = " ".join(str(error).split())[:200]
-        return RemoteError(f"{self._url} cannot be requested ({reason}).", f"it cannot be asked ({reason})")
+        reason = without_secrets(" ".join(str(error).split()))[:200]
+        return RemoteError(f"{self._name} cannot be requested ({reason}).", f"it cannot be asked ({reason})")
 
     def _check(self, response: requests.Response, start: int) -> None:
         """Refuse an answer unread that is of other bytes, or of another object."""
         version, ranged = Version.of(response), response.status_code == 206
         other_size = self._size is not None and version.size not in ("", str(self._size))
         if ranged and (range_start(response) != start or other_size):
-            found = response.headers.get("Content-Range", "")
+            found = response.headers.get("Content-Range", "")[:60]
             raise RemoteError(
-                f"{self._url} answered with other bytes than were asked for ({found!r}); use another server.",
+                f"{self._name} answered with other bytes than were asked for ({found!r}); use another server.",
                 f"it answers with another part than bytes {start}- of {self._size}",
             )
         if other_size:
             offer = f"offers {version.size[:20]} bytes where the archive has {self._size}"
-            raise RemoteError(f"{self._url} {offer}; use another server.", f"it {offer}")
+            raise RemoteError(f"{self._name} {offer}; use another server.", f"it {offer}")
         if self._version is None:
             self._version = version
         elif version.differs(self._version):
-            raise ChangedError(self._url)
+            raise ChangedError(self._name)
 
 
 def _refusal(url: str, code: int) -> str:

@@ -4,31 +4,36 @@
     <store>/objects/<id>/array.npy     the rows, transformed; sparse: only fetched rows take space
     <store>/objects/<id>/rows.jsonl    a line for each run of rows that is complete, with its checksum
 
-A line is appended after its rows are written, so a process killed at any byte loses only what was under way.
+A line is appended after its rows are on the disk, so a process killed, or a power loss, at any byte loses only what was
+under way. What is damaged of all this is said in a line (`complaints`), forgotten and fetched again.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
+from pipeline.remote.journal import Interval, Journal
 from pipeline.remote.objects import Identity
-from pipeline.text.numbers import human_bytes
+from pipeline.store.disk import telling_of_the_disk
+from pipeline.store.files import durable_folder, put_aside, whole_file
+from pipeline.store.hashing import current
 
-Interval: TypeAlias = tuple[int, int]
+NOTE = "object.json"
+ARRAY = "array.npy"
+DTYPES = ("uint8", "float16")
+"""Of arrays in mirrors: packed masks, margins."""
 
 
 @dataclass(frozen=True)
@@ -49,79 +54,92 @@ class Rows:
 
 
 class Mirror:
-    """A folder of the store for one remote object and one way to store its rows."""
+    """A folder of the store for one remote object and one way to store its rows.
+
+    complaints: what of it was damaged, a line each, for whoever fetches its rows again.
+    """
 
     def __init__(self, home: Path, name: str, identity: Identity, rows: Rows, kind: str) -> None:
         self.id = hashlib.sha256(f"{name}\n{kind}".encode()).hexdigest()[:16]
         self.folder = home / self.id
         self.rows = rows
+        self.complaints: list[str] = []
         self._lock = threading.Lock()
         raw = len(rows.shape) == 1  # A file of another kind than .npy is kept byte for byte.
-        self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else "array.npy")
-        with telling_a_full_disk(self.folder, lambda: rows.n_rows * rows.stored_row_bytes):
+        self.file = self.folder / (f"file{Path(name.partition('?')[0]).suffix}" if raw else ARRAY)
+        self._header = b"" if raw else array_header(rows.dtype, rows.shape)
+        with telling_of_the_disk(self.folder, "--store", needed=lambda: rows.n_rows * rows.stored_row_bytes):
+            if self.folder.exists() and not self.folder.is_dir():
+                put_aside(self.folder)
+            durable_folder(self.folder)
+            self._journal = Journal(self.folder, rows.n_rows)
+            if self._journal.problem:
+                self._complain(self._journal.file, self._journal.problem)
             self._describe(name, identity, kind)
-            self._header = b"" if raw else _header(rows.dtype, rows.shape)
-            if not self.file.exists():
-                self._create()
-            self._mend_header()
-        self.done = self._read_done()
+            self._open()
+
+    @property
+    def done(self) -> Mapping[Interval, str]:
+        """Complete runs of rows with the sha256 of what is stored."""
+        return self._journal.done
+
+    def _complain(self, path: Path, why: str) -> None:
+        self.complaints.append(f"damaged  {path}: {why}")
 
     def _describe(self, name: str, identity: Identity, kind: str) -> None:
-        """Refuse to mix two versions of a remote object."""
-        note = self.folder / "object.json"
+        """Refuse to mix two versions of a remote object; where it is not known any more of which one rows are, forget
+        them."""
+        note = self.folder / NOTE
         description = {"name": name, "kind": kind, **asdict(identity), "shape": list(self.rows.shape)}
-        if note.is_file():
-            known = json.loads(note.read_text(encoding="utf-8"))
-            if known != description:
-                raise BadInputError(
-                    f"{name} has changed since rows of it were fetched (size {known['size']}, tag {known['etag']} → "
-                    f"size {identity.size}, tag {identity.etag}); delete {self.folder} to fetch the new one."
-                )
+        known = read_note(note)
+        if known == description:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = note.with_suffix(".part")
-        temporary.write_text(json.dumps(description), encoding="utf-8")
-        temporary.replace(note)
+        if known is not None:
+            raise BadInputError(
+                f"{name} has changed since rows of it were fetched (size {known['size']}, tag {known['etag']} → "
+                f"size {identity.size}, tag {identity.etag}); delete {self.folder} to fetch the new one."
+            )
+        if note.exists() or self.done:
+            self._complain(note, "it does not say what rows were fetched of; all are fetched again")
+            self._journal.forget(self.done)
+        if note.exists() and not note.is_file():
+            put_aside(note)
+        with whole_file(note) as temporary:
+            temporary.write_text(json.dumps({**description, "checksum": _checksum(description)}), encoding="utf-8")
 
-    def _create(self) -> None:
-        """An empty sparse file of the full size."""
-        temporary = self.folder / "array.part"
-        temporary.write_bytes(self._header)
-        os.truncate(temporary, len(self._header) + self.rows.n_rows * self.rows.stored_row_bytes)
-        temporary.replace(self.file)
-
-    def _mend_header(self) -> None:
-        """Whatever happened to it: the rows, which have checksums, are read by it, and it is known what it must be."""
+    def _open(self) -> None:
+        """The file, made if it is not there, with the header and the size that it must have, whatever happened to it:
+        the rows, which have checksums, are read by them."""
+        if self.file.exists() and not self.file.is_file():
+            put_aside(self.file)
+        if not self.file.exists():
+            if self.done:
+                self._complain(self.file, "it is missing; its rows are fetched again")
+                self._journal.forget(self.done)
+            self._create()
+        if self.file.stat().st_size != self._size:
+            os.truncate(self.file, self._size)
         with self.file.open("r+b") as file:
             if file.read(len(self._header)) != self._header:
                 file.seek(0)
                 file.write(self._header)
 
-    def _read_done(self) -> dict[Interval, str]:
-        """Complete runs of rows; a half-written last line is passed over."""
-        done: dict[Interval, str] = {}
-        journal = self.folder / "rows.jsonl"
-        text = journal.read_text(encoding="utf-8") if journal.is_file() else ""
-        if text and not text.endswith("\n"):
-            with journal.open("a", encoding="utf-8") as file:
-                file.write("\n")
-        for line in text.splitlines():
-            try:
-                start, stop, digest = json.loads(line)
-            except ValueError:
-                continue
-            if digest is None:
-                done.pop((start, stop), None)
-            else:
-                done[start, stop] = digest
-        return done
+    @property
+    def _size(self) -> int:
+        return len(self._header) + self.rows.n_rows * self.rows.stored_row_bytes
+
+    def _create(self) -> None:
+        """An empty sparse file of the full size."""
+        with whole_file(self.file) as temporary:
+            temporary.write_bytes(self._header)
+            os.truncate(temporary, self._size)
 
     def missing(self, wanted: Iterable[Interval]) -> list[Interval]:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
     def write(self, start: int, stop: int, blocks: Iterable[bytes | bytearray]) -> None:
-        """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete.
+        """Store rows start..stop−1 from blocks of whole raw rows, then note that they are complete and on the disk.
 
         A block is packed, hashed and written while it is in the processor's cache; threads wait for each other only to
         note.
@@ -134,35 +152,26 @@ class Mirror:
                 _put(file.fileno(), stored, len(self._header) + row * self.rows.stored_row_bytes)
                 row += len(stored)
                 del block, stored  # So that the next block has their memory.
-        assert row == stop, (row, start, stop)
+            assert row == stop, (row, start, stop)
+            os.fsync(file.fileno())
         with self._lock:
-            self._note(start, stop, digest.hexdigest())
+            self._journal.note(start, stop, digest.hexdigest())
 
     def _transform(self, block: bytes | bytearray) -> NDArray[np.uint8]:
         values = np.frombuffer(block, np.uint8).reshape(-1, self.rows.raw_row_bytes)
         return np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).reshape(len(values), -1)
 
-    def _note(self, start: int, stop: int, digest: str | None) -> None:
-        with (self.folder / "rows.jsonl").open("a", encoding="utf-8") as journal:
-            journal.write(json.dumps([start, stop, digest]) + "\n")
-        if digest is None:
-            self.done.pop((start, stop), None)
-        else:
-            self.done[start, stop] = digest
-
     def drop_damaged(self, wanted: Sequence[Interval]) -> list[Interval]:
         """Forget complete rows whose bytes are no longer what was written; return them."""
-        damaged = []
-        for (start, stop), digest in list(self.done.items()):
-            if any(start < b and a < stop for a, b in wanted) and self._digest(start, stop) != digest:
-                self._note(start, stop, None)
-                damaged.append((start, stop))
+        parts, runs = self.checksums(wanted), self._overlapping(wanted)
+        first = len(parts) - len(runs)  # Before it, the header, which was mended when the mirror was opened.
+        damaged = [runs[k - first] for k in current().damaged(self.file, parts) if k >= first]
+        for start, stop in damaged:
+            self._journal.note(start, stop, None)
         return damaged
 
-    def _digest(self, start: int, stop: int) -> str:
-        with self.file.open("rb") as file:
-            file.seek(len(self._header) + start * self.rows.stored_row_bytes)
-            return hashlib.sha256(file.read((stop - start) * self.rows.stored_row_bytes)).hexdigest()
+    def _overlapping(self, wanted: Sequence[Interval]) -> list[Interval]:
+        return [(start, stop) for start, stop in sorted(self.done) if any(start < b and a < stop for a, b in wanted)]
 
     def checksums(self, wanted: Sequence[Interval]) -> list[list[Any]]:
         """[offset, bytes, sha256] of the header and of every complete run that overlaps `wanted`, for the stage's
@@ -170,24 +179,28 @@ class Mirror:
         width = self.rows.stored_row_bytes
         header = [[0, len(self._header), hashlib.sha256(self._header).hexdigest()]] if self._header else []
         return header + [
-            [len(self._header) + start * width, (stop - start) * width, digest]
-            for (start, stop), digest in sorted(self.done.items())
-            if any(start < b and a < stop for a, b in wanted)
+            [len(self._header) + start * width, (stop - start) * width, self.done[start, stop]]
+            for start, stop in self._overlapping(wanted)
         ]
 
 
-@contextmanager
-def telling_a_full_disk(folder: Path, needed: Callable[[], int]) -> Iterator[None]:
-    """One sentence where there is no room; `needed` says then how many bytes are still to be stored."""
+def read_note(path: Path) -> dict[str, Any] | None:
+    """What a mirror is a copy of; None where nothing says it, or not as it was written."""
     try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            raise
-        raise BadInputError(
-            f"the disk of {folder} is full ({error.strerror}): {human_bytes(needed())} are needed; free some space, or "
-            "give --store a folder on a larger disk, and run again: what is complete is kept."
-        ) from error
+        found = json.loads(path.read_bytes())
+        checksum = found.pop("checksum", None)  # Notes of earlier versions have none.
+        whole = checksum is None or checksum == _checksum(found)
+        types = {"name": str, "kind": str, "size": int, "etag": str, "shape": list}
+        fits = all(type(found[name]) is kind for name, kind in types.items())
+        if whole and fits and found["shape"] and all(type(n) is int and n >= 0 for n in found["shape"]):
+            return dict(found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return None
+
+
+def _checksum(description: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
 def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Interval]:
@@ -223,7 +236,7 @@ def _put(handle: int, content: NDArray[np.uint8], place: int) -> None:
         left, place = left[written:], place + written
 
 
-def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
+def array_header(dtype: str, shape: tuple[int, ...]) -> bytes:
     """Of the .npy file of such an array."""
     stream = BytesIO()
     np.lib.format.write_array_header_1_0(

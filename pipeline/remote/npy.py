@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from pipeline.arrays.npy import LONGEST_HEADER
+from pipeline.arrays.npy import read_header as read_fields
 from pipeline.remote.failures import CutShortError, NotRangedError, RemoteError
 from pipeline.remote.objects import Identity, RemoteObject, fetch, rows_patience
 from pipeline.remote.patience import persist
 
-LONGEST_HEADER = 1 << 16
+MOST_COLUMNS = 100_000_000
+"""As many images as a set may have: a row is in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,18 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
     if length > len(start):
         start = first_bytes(remote, length)
     try:
-        shape, fortran, dtype = read_fields(io.BytesIO(start[:length]))
-    except (ValueError, EOFError) as error:
+        told = read_fields(io.BytesIO(start[:length]))
+    except ValueError as error:
+        if "it holds" in str(error):
+            raise RemoteError(f"{remote.name} must be a C-ordered matrix of numbers, but {error}.") from error
         raise RemoteError(f"{remote.name} has a damaged .npy header; check that this is the right object.") from error
-    if len(shape) != 2 or fortran or dtype.hasobject:
-        order = "Fortran" if fortran else "C"
+    if len(told.shape) != 2 or told.fortran or not 0 < told.shape[1] <= MOST_COLUMNS:
+        order = "Fortran" if told.fortran else "C"
         raise RemoteError(
-            f"{remote.name} must be a C-ordered matrix of numbers, but it is {dtype} {shape} in {order} order."
+            f"{remote.name} must be a C-ordered matrix of numbers, but it is {told.dtype} {told.shape} in {order} "
+            "order."
         )
-    header = Header(length, int(shape[0]), int(shape[1]), dtype)
+    header = Header(length, *told.shape, told.dtype)
     expected = header.offset + header.n_rows * header.row_bytes
     if identity.size != expected:
         raise RemoteError(
@@ -57,13 +63,6 @@ def read_header(remote: RemoteObject, identity: Identity) -> Header:
             "nothing can be done about it here."
         )
     return header
-
-
-def read_fields(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether it is in Fortran's order, and dtype; the stream stands at the first row then."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    return read(stream, max_header_size=LONGEST_HEADER)
 
 
 def first_bytes(remote: RemoteObject, count: int) -> bytes:

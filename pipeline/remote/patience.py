@@ -94,6 +94,7 @@ def seconds_asked(header: str) -> float:
         return float(text[:9])
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+        wait = date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):  # Of a date that is none, each in its own way.
         return 0.0
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return max(0.0, wait.total_seconds())

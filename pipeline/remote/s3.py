@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import BadInputError
+from pipeline.remote.answers import whole_size
 from pipeline.remote.failures import ChangedError, RemoteError, TransientError, UnreachableError
 from pipeline.remote.objects import PIECE, Identity
 from pipeline.remote.patience import seconds_asked
@@ -94,13 +95,13 @@ class S3Object:
     def identify(self) -> Identity:
         """Size and tag, from a request for one byte."""
         answer = self._get(Range="bytes=0-0")
-        self._etag = answer["ETag"]
-        total = str(answer.get("ContentRange", "")).rpartition("/")[2]
-        if not total.isdigit():
+        self._etag = str(answer.get("ETag", ""))
+        size = whole_size(str(answer.get("ContentRange", "")).rpartition("/")[2])
+        if size is None:
             answer["Body"].close()
             raise RemoteError(f"{self.name}: the server does not serve byte ranges; use another source.endpoint_url.")
         next(_pieces(answer["Body"], 1), None)  # A connection is used again once its answer is read.
-        return Identity(int(total), str(self._etag))
+        return Identity(size, self._etag or str(answer.get("LastModified", "")))
 
     def stream(self, start: int, stop: int, length: int) -> Iterator[bytes]:
         """The bytes start..stop−1."""

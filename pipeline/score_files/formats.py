@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.arrays import map_npy, open_npz
 from pipeline.errors import BadInputError
 from pipeline.score_files.records import record_type, widened
 from pipeline.score_files.tensors import as_array, load
@@ -33,6 +34,7 @@ NAMES = ("weight", "bias", "lam")
 ALL_MODULES = "all_modules"
 """What kronfluence calls the scores of all modules together."""
 NPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
+UNNAMED = "it has no array named weight, and not one array alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ def read_content(path: Path) -> Content:
     if not head:
         raise ValueError("it is empty")
     if head.startswith(NPY):
-        return Content({"weight": np.load(path, mmap_mode="r", allow_pickle=False)})
+        return Content({"weight": map_npy(path)})
     if head.startswith(ZIP):
         return Content(_npz(path) if _holds_arrays(path) else _torch(path))
     if records_beside(path) is not None:
@@ -92,8 +94,11 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def _npz(path: Path) -> Arrays:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: np.asarray(file[name]) for name in chosen(file.files)}
+    with open_npz(path) as file:
+        names = chosen(file.files)
+        if "weight" not in names and len(names) != 1:
+            raise ValueError(UNNAMED)
+        return {name: file[name] for name in names}
 
 
 def _torch(path: Path) -> Arrays:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
-from pipeline.score_files.formats import Arrays, Content, read_content, records_beside
-from pipeline.store.files import identity
+from pipeline.score_files.formats import UNNAMED, Arrays, Content, read_content, records_beside
+from pipeline.store.identity import identity
 
 KINDS = ".npy, .npz, .pt or .safetensors"
 
@@ -69,7 +69,7 @@ def _named(arrays: Arrays) -> dict[str, NDArray[Any]]:
     found = dict(arrays)
     if "weight" not in found:
         if len(found) != 1:
-            raise ValueError("it has no array named weight, and not one array alone")
+            raise ValueError(UNNAMED)
         found = {"weight": next(iter(found.values()))}
     for name, array in found.items():
         if array.dtype.kind not in "biuf":

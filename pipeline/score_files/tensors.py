@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from pipeline.score_files.torch_pickles import OTHER_THINGS, check_pickles
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -23,6 +25,7 @@ def load(path: Path) -> Any:
     """
     import torch
 
+    check_pickles(path)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # About how it was saved, for whoever saved it.
@@ -30,7 +33,7 @@ def load(path: Path) -> Any:
                 return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
             return torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ValueError("it holds other things than tensors, or is damaged; nothing else is unpickled") from error
+        raise ValueError(OTHER_THINGS) from error
 
 
 def _can_be_mapped(path: Path) -> bool:

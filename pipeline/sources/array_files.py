@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
+from pipeline.arrays import open_array
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import read_arrays, readable
 from pipeline.sources.mask_rows import MaskRows, NumberRows, PackedRows
@@ -82,35 +82,6 @@ def read_completed(path: Path, n_models: int) -> NDArray[np.bool_]:
     return np.asarray(completed).astype(np.bool_)
 
 
-def open_array(path: Path) -> NDArray[Any]:
-    """A memory map; nothing is unpickled."""
-    try:
-        with path.open("rb") as file:
-            if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:  # Whatever else it is, numpy would try to read it.
-                raise ValueError("it does not begin as one")
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError as error:
-        raise BadInputError(f"{path} does not exist; the source is not complete.") from error
-    except Exception as error:  # A header is an expression of Python's, of which a bad one can fail in any way.
-        if "Python objects" in str(error) or "Object arrays" in str(error):
-            raise BadInputError(
-                f"{path} holds Python objects, and not an array of numbers; {_as_numbers(path)}."
-            ) from None
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise BadInputError(f"{path} is not a whole .npy array of numbers ({reason}); get it again.") from error
-    return array
-
-
-def _as_numbers(path: Path) -> str:
-    """How to save what numpy made an array of objects of."""
-    if path.name != "indices.npy":
-        return "save it with a type of numbers"
-    return (
-        "for lists of different lengths save np.concatenate(lists) as indices.npy, and where each begins and the last "
-        "ends, np.cumsum([0, *map(len, lists)]), as indptr.npy"
-    )
-
-
 def _unpacked(path: Path) -> NDArray[Any]:
     """(n_models, n_targets), from an .npz that has it the other way round."""
     with readable(path, "set of margins"):
@@ -121,7 +92,7 @@ def _unpacked(path: Path) -> NDArray[Any]:
 def _masks(files: Files) -> MaskRows:
     masks = open_array(files.masks)
     if files.n_train is None:
-        if masks.ndim != 2 or masks.dtype not in (np.bool_, np.uint8):
+        if masks.ndim != 2 or masks.dtype not in (np.bool_, np.uint8) or 0 in masks.shape:
             raise BadInputError(
                 f"{files.masks} must hold bool of shape (n_models, n_train), "
                 f"but it holds {masks.dtype} of shape {masks.shape}."
@@ -137,7 +108,7 @@ def _masks(files: Files) -> MaskRows:
 def _check_margins(files: Files, margins: NDArray[Any], n_models: int) -> None:
     step = files.margin_step
     allowed = margins.dtype.kind == "f" if step is None else margins.dtype in (np.int8, np.int16)
-    if margins.ndim != 2 or not allowed or len(margins) != n_models:
+    if margins.ndim != 2 or not allowed or len(margins) != n_models or 0 in margins.shape:
         kind = "floats" if step is None else f"int8 or int16, multiples of its manifest's margin_step {step:g},"
         raise BadInputError(
             f"{files.margins} must hold {kind} of shape ({n_models}, n_targets), one row per mask, "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
 from pipeline.images.item_names import ItemNames
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 from pipeline.summaries import DownloadSummary
 
 if TYPE_CHECKING:  # The configuration asks SOURCES which kinds there are, so it cannot be imported here.

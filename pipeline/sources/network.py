@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.arrays import map_npy
 from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.progress import progress_bar
 from pipeline.remote.failures import RemoteError
@@ -55,6 +56,8 @@ def bring(run: Run, find_remotes: Callable[[], Remotes]) -> Arrived:
 def _fetch(plan: Plan, home: Path, run: Run) -> None:
     """The missing bytes, after a word on their size and cost."""
     for need in plan.needs:
+        for complaint in need.mirror.complaints:
+            run.say(complaint)
         for start, stop in need.mirror.drop_damaged(need.wanted):
             run.say(f"damaged  {need.mirror.file}, rows {start:,} to {stop - 1:,}: fetched again")
     if plan.missing_bytes == 0:
@@ -70,7 +73,6 @@ def _fetch(plan: Plan, home: Path, run: Run) -> None:
     with progress_bar(size, "B", "download", run.quiet) as advance:
         for need in plan.needs:
             fetch_missing(need, advance)
-            need.mirror.file.with_name("mtime").write_text(str(need.mirror.file.stat().st_mtime_ns), encoding="utf-8")
     run.say(f"fetched {human_bytes(size)}, kept as {human_bytes(kept)} in {home}")
 
 
@@ -109,7 +111,7 @@ def _copied(run: Run, plan: Plan) -> DownloadSummary:
 
 def _empty_rows(file: Path, wanted: Sequence[tuple[int, int]]) -> Iterator[int]:
     """The rows of packed masks that hold no image."""
-    bits = np.load(file, mmap_mode="r")
+    bits = map_npy(file)
     for start, stop in wanted:
         for first in range(start, stop, CHUNK_ROWS):
             chunk = bits[first : min(first + CHUNK_ROWS, stop)]

@@ -12,6 +12,9 @@ from datamodels_inf.internal.checks import some_of
 from pipeline.errors import BadInputError
 from pipeline.sources.mask_rows import CHUNK_ROWS
 
+LARGEST = 1e38
+"""What fits into 32 bits; sums of fourth powers of such numbers fit into 64."""
+
 
 @dataclass(frozen=True, eq=False)
 class OutcomeRows:
@@ -57,6 +60,8 @@ class OutcomeRows:
     def values(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The outcomes of some rows; NaN and infinity are refused, with their places."""
         values = self.raw(rows)
+        if values.dtype == np.float64 and (large := np.abs(values) > LARGEST).any():
+            self._refuse_large(values, rows, large & np.isfinite(values))
         wrong = ~np.isfinite(values)
         if wrong.any():
             places = np.flatnonzero(wrong.any(axis=1))
@@ -66,6 +71,15 @@ class OutcomeRows:
                 f"{some_of(columns)}); correct them, make the whole row NaN to leave its model out, or drop the column."
             )
         return values
+
+    def _refuse_large(self, values: NDArray[Any], rows: NDArray[np.int64], large: NDArray[np.bool_]) -> None:
+        """Before anything is fitted: their squares, summed over the models, would not be numbers any more."""
+        if large.any():
+            row, column = (int(place[0]) for place in np.nonzero(large))
+            raise BadInputError(
+                f"{self.name} holds {values[row, column]:g} in row {rows[row]}, column {column}; outcomes beyond "
+                f"{LARGEST:g} cannot be summed: divide them all by a power of ten."
+            )
 
     def missing_rows(self) -> NDArray[np.bool_]:
         """Rows that hold nothing but NaN: models that were not trained or not judged."""

@@ -6,6 +6,7 @@ Its images are its own, or those of CIFAR-10 that its features.npz numbers.
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pipeline.sources.array_files import Files, open_files
 from pipeline.sources.base import Arrived, content_of_images
 from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 from pipeline.text.json_file import read_json
 from pipeline.training.inputs import FEATURE_FILE, Features
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pipeline.stages.base import Run
 
 FORMAT = "datamodels-inf source 1"
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+"""The name of a file in the folder of a set: a manifest may come from anywhere."""
 MULTIPLES = "margins.npz"
 """Margins as packed multiples of the job's margin_step."""
 
@@ -33,6 +36,7 @@ def trained_files(folder: Path, images: Path | None) -> Files:
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
+        known = known and all(PLAIN.fullmatch(name) for name in digests)
     except (BadInputError, ValueError, KeyError, TypeError, OverflowError):
         known, n_train, step, job, digests = False, 0, None, {}, {}
     if not known:
@@ -67,7 +71,7 @@ def _numbered(folder: Path, job: dict[str, Any], images: Path | None) -> Numbere
 
 
 def content_of_files(files: Files) -> dict[str, Any]:
-    """What tells the content of a source of files from another: checksums, of very large files place, size and time."""
+    """What tells the content of a source of files from another: checksums."""
     parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
     if files.numbered is not None:
         parts["features"] = files.numbered.features

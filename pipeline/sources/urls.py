@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.sources.base import Arrived, SourceKind
 from pipeline.sources.network_content import LEFT_OUT, content, weights_needed
+from pipeline.text.secrets import without_secrets
 
 if TYPE_CHECKING:
     from pipeline.config import Config, Source
@@ -41,7 +42,7 @@ def _remotes(config: Config) -> Remotes:
 def _fetched(config: Config) -> tuple[str, ...]:
     source = config.source
     addresses = source.masks_url, source.margins_url, source.weights_url if weights_needed(config) else None
-    return tuple(address for address in addresses if address is not None)
+    return tuple(without_secrets(address) for address in addresses if address is not None)
 
 
 SOURCE = SourceKind(

@@ -15,6 +15,7 @@ from pipeline.places.processes import Processes
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.store.cache import Result
 from pipeline.summaries import Summary, read_summary
+from pipeline.text.own_paths import shareable
 
 S = TypeVar("S", bound=Summary)
 
@@ -117,9 +118,11 @@ class Stage(Generic[S]):
     def settings(self, config: Config) -> dict[str, Any]:
         """What its key depends on, beside its version and inputs: all settings that are not left out.
 
-        So a new setting enters every key until somebody says why it need not.
+        So a new setting enters every key until somebody says why it need not. Passwords and signatures do not: the same
+        file under a renewed address is the same file, and settings stand in manifests.
         """
-        return {**all_but(config, self.left_out(config)), **self.instead(config)}
+        settings: dict[str, Any] = shareable({**all_but(config, self.left_out(config)), **self.instead(config)})
+        return settings
 
     def describe(self, result: Result) -> str:
         """A result of this stage in a few words."""

@@ -17,6 +17,7 @@ from datamodels_inf.internal.mapped import forget_pages
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.row_blocks import block_ends
 from datamodels_inf.targets import Target, prepare_targets
+from pipeline.arrays import map_npy, open_npz
 from pipeline.config import Config, Test
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
@@ -140,11 +141,11 @@ class Data:
 
     @cached_property
     def _masks(self) -> PackedMasks:
-        return PackedMasks(np.load(self.folder / self.rows.masks_file, mmap_mode="r"), self.n_train)
+        return PackedMasks(map_npy(self.folder / self.rows.masks_file), self.n_train)
 
     @cached_property
     def _margins(self) -> NDArray[np.float16]:
-        margins: NDArray[np.float16] = np.load(self.folder / self.rows.margins_file, mmap_mode="r")
+        margins: NDArray[np.float16] = map_npy(self.folder / self.rows.margins_file)
         return margins
 
     @property
@@ -276,7 +277,7 @@ class Fitted:
     def of(cls, result: Result) -> Fitted:
         """From the result of the fit stage."""
         files = datamodel_files(result.folder, read_summary(result, FitSummary).n_prefixes)
-        with np.load(files[-1], allow_pickle=False) as arrays:
+        with open_npz(files[-1]) as arrays:
             return cls(_Lazy(files), arrays["targets"])
 
     @property
@@ -344,6 +345,6 @@ class _Lazy(Sequence[Datamodel]):
             return [self[k] for k in range(len(self))[index]]
         place = range(len(self))[index]
         if place not in self._read:
-            with np.load(self._files[place], allow_pickle=False) as arrays:
+            with open_npz(self._files[place]) as arrays:
                 self._read[place] = Datamodel(arrays["weight"], arrays["bias"], arrays["lam"])
         return self._read[place]

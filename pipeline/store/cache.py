@@ -12,45 +12,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from pipeline.store.files import file_digest
+from pipeline.store.disk import telling_of_the_disk
+from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, put_aside, remove_parts
+from pipeline.store.hashing import Hashing
+from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
+from pipeline.store.unfinished_works import remove_abandoned, remove_works
+from pipeline.text.own_paths import shareable
+
+__all__ = ["Result", "Spec", "Store", "damage_of", "versions"]
 
 LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}-\d+")
-ALWAYS_HASHED_BYTES = 256 * 2**20
-PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
-
-
-@dataclass(frozen=True)
-class Spec:
-    """What a stage's result is made from. Settings and inputs are JSON; the keys of inputs are stage names."""
-
-    stage: str
-    version: int
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """16 hex digits: the beginning of a sha256 of all four fields."""
-        recipe = {"stage": self.stage, "version": self.version, "settings": self.settings, "inputs": self.inputs}
-        text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -99,11 +83,13 @@ class Store:
     """The folder of all stages' results.
 
     origin: the configuration that results are made for, "" if it has no name; it stands in manifests and in no key.
+    quiet: no bar while gigabytes are hashed; threads: that hash them, None is one for each core.
     """
 
-    def __init__(self, root: Path, origin: str = "") -> None:
+    def __init__(self, root: Path, origin: str = "", *, quiet: bool = True, threads: int | None = None) -> None:
         self.root = root
         self.origin = origin
+        self.hashing = Hashing(root, quiet=quiet, threads=threads)
 
     def folder(self, spec: Spec) -> Path:
         """Where the result is, or would be."""
@@ -119,14 +105,14 @@ class Store:
         that they have come since.
         """
         folder = self.folder(spec)
-        if not (folder / "manifest.json").is_file():
+        if not (folder / MANIFEST).is_file():
             return None, self._what_changed(spec)
-        manifest = _read_manifest(folder / "manifest.json")
+        manifest = read_manifest(folder / MANIFEST)
         if manifest is None:
-            return None, f"{folder / 'manifest.json'} is damaged"
+            return None, f"{folder / MANIFEST} is damaged"
         if (manifest["stage"], manifest["key"]) != (spec.stage, spec.key):
             return None, f"{folder} holds the result of {manifest['stage']} {manifest['key']}"
-        damage = _damage(folder, manifest["files"]) or _outside_damage(folder, manifest["summary"])
+        damage = next(damage_of(folder, manifest, self.hashing), "")
         if damage:
             return None, damage
         for name, result in inputs.items():
@@ -135,25 +121,34 @@ class Store:
         return Result(folder, manifest), ""
 
     def make(self, spec: Spec, inputs: Mapping[str, Result], work: Callable[[Path], dict[str, Any]]) -> Result:
-        """Run `work` in a temporary folder, describe what it wrote, and move it to its place."""
-        home = self.root / spec.stage
-        home.mkdir(parents=True, exist_ok=True)
-        temporary = home / f".tmp-{spec.key}-{os.getpid()}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        try:
-            started = time.monotonic()
-            summary = work(temporary)
-            digests = {name: result.digest for name, result in inputs.items()}
-            _write_manifest(temporary, spec, digests, summary, time.monotonic() - started, self.origin)
-            shutil.rmtree(self.folder(spec), ignore_errors=True)
-            temporary.rename(self.folder(spec))
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        found, problem = self.look_up(spec, inputs)
-        if found is None:
-            raise OSError(f"{self.folder(spec)} was written but cannot be read back: {problem}")
-        return found
+        """Run `work` in a temporary folder, describe what it wrote, and move it to its place.
+
+        It has its name when all of it is on the disk, so that a power loss leaves it whole or not at all.
+        """
+        home, folder = self.root / spec.stage, self.folder(spec)
+        temporary = home / f"{PROVISIONAL}{spec.key}-{os.getpid()}"
+        with telling_of_the_disk(self.root, "--store", there=temporary):
+            durable_folder(home)
+            try:
+                shutil.rmtree(temporary, ignore_errors=True)
+                temporary.mkdir()
+                started = time.monotonic()
+                summary = work(temporary)
+                digests, seconds = {name: result.digest for name, result in inputs.items()}, time.monotonic() - started
+                write_manifest(
+                    temporary, spec, digests, summary, seconds=seconds, origin=self.origin, hashing=self.hashing
+                )
+                flush_tree(temporary)
+                _make_way(folder)
+                temporary.rename(folder)
+                flush(home)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+            manifest = read_manifest(folder / MANIFEST)
+            if manifest is None:
+                raise OSError(f"{folder} was written but cannot be read back")
+        remove_works(home, spec.key)
+        return Result(folder, manifest)
 
     def unfinished(self, spec: Spec, inputs: Mapping[str, Result], *, fresh: bool) -> Path:
         """Where a stage keeps its unfinished work: a folder that outlives a kill, of this recipe and these inputs."""
@@ -165,8 +160,9 @@ class Store:
         return folder
 
     @contextmanager
-    def locked(self, say: Callable[[str], object]) -> Iterator[None]:
-        """One process at a time; the next one says whom it waits for. What a killed process left is removed."""
+    def locked(self, say: Callable[[str], object], keep: Collection[str] = ()) -> Iterator[None]:
+        """One process at a time; the next one says whom it waits for. What a killed process left is removed, and so is
+        unfinished work of other keys than `keep` that nobody has gone on with for long."""
         self.root.mkdir(parents=True, exist_ok=True)
         lock, holder = FileLock(self.root / ".lock"), self.root / ".lock-holder"
         try:
@@ -175,112 +171,71 @@ class Store:
             say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
             lock.acquire()
         try:
-            holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[1:])[:80]})", encoding="utf-8")
-            for leftover in self.root.glob("*/.tmp-*"):
+            told = f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})"
+            with suppress(OSError):  # A courtesy to those who wait.
+                holder.write_text(told, encoding="utf-8")
+            for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
                 if LEFTOVER.fullmatch(leftover.name):
                     shutil.rmtree(leftover, ignore_errors=True)
+            for folder in (self.root, *self.root.glob("objects/*")):
+                remove_parts(folder)
+            remove_abandoned(self.root, keep, say)
             yield
         finally:
-            holder.unlink(missing_ok=True)
+            with suppress(OSError):
+                holder.unlink(missing_ok=True)
             lock.release()
 
     def _what_changed(self, spec: Spec) -> str:
         """Against an earlier result of the stage: "test.repeats: 20 → 30"."""
-        earlier = [m for m in map(_read_manifest, (self.root / spec.stage).glob("*/manifest.json")) if m]
+        earlier = [m for m in map(read_fitting, (self.root / spec.stage).glob(f"*/{MANIFEST}")) if m]
         wanted = Wanted(spec.version, spec.settings, spec.inputs, self.origin)
         return why_new(wanted, sorted(earlier, key=lambda manifest: str(manifest["made_at"])))
 
 
-def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str:
-    """What is wrong with the files, or "". Very large files are read only if their time stamp has changed."""
+def damage_of(folder: Path, manifest: Mapping[str, Any], hashing: Hashing) -> Iterator[str]:
+    """What is wrong with a result's files, and with the rows that it uses of files outside its folder."""
+    yield from _damage(folder, manifest["files"], hashing)
+    yield from _outside_damage(folder, manifest["summary"], hashing)
+
+
+def _damage(folder: Path, files: Mapping[str, Mapping[str, Any]], hashing: Hashing) -> Iterator[str]:
+    """First what can be seen without reading."""
+    whole = {}
     for name, expected in files.items():
         path = folder / name
         if not path.is_file():
-            return f"{path} is missing"
-        stat = path.stat()
-        if stat.st_size != expected["bytes"]:
-            return f"{path} is damaged: {stat.st_size} bytes where {expected['bytes']} were written"
-        untouched = stat.st_size > ALWAYS_HASHED_BYTES and stat.st_mtime_ns == expected["mtime_ns"]
-        if not untouched and file_digest(path) != expected["sha256"]:
-            return f"{path} is damaged: its checksum has changed"
-    return ""
+            yield f"{path} is missing"
+        elif path.stat().st_size != expected["bytes"]:
+            yield f"{path} is damaged: {path.stat().st_size} bytes where {expected['bytes']} were written"
+        else:
+            whole[path] = expected["sha256"]
+    for path, problem in hashing.problems(whole).items():
+        yield f"{path} is damaged: {problem}"
 
 
-def _outside_damage(folder: Path, summary: Mapping[str, Any]) -> str:
-    """What is wrong with the rows that a stage uses of files outside its folder, which later runs may add rows to.
-
-    They are read only if the file's time stamp is not the one noted beside it after our own last write.
-    """
+def _outside_damage(folder: Path, summary: Mapping[str, Any], hashing: Hashing) -> Iterator[str]:
+    """Of files that later runs may add rows to."""
     for name, ranges in summary.get("outside", {}).items():
         path = folder / name
         if not path.is_file():
-            return f"{path.resolve()} is missing"
-        if _read(path.with_name("mtime")) == str(path.stat().st_mtime_ns):
+            yield f"{path.resolve()} is missing"
             continue
-        with path.open("rb") as file:
-            for start, length, digest in ranges:
-                file.seek(start)
-                if hashlib.sha256(file.read(length)).hexdigest() != digest:
-                    where = f"bytes {start:,} to {start + length - 1:,}"
-                    return f"{path.resolve()} is damaged: the checksum of {where} has changed"
-    return ""
+        for number in hashing.damaged(path, ranges):
+            start, length, _ = ranges[number]
+            where = f"bytes {start:,} to {start + length - 1:,}"
+            yield f"{path.resolve()} is damaged: the checksum of {where} has changed"
 
 
-def _write_manifest(
-    folder: Path, spec: Spec, digests: Mapping[str, str], summary: dict[str, Any], seconds: float, origin: str
-) -> None:
-    files = {}
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        stat = path.stat()
-        entry = {"bytes": stat.st_size, "sha256": file_digest(path), "mtime_ns": stat.st_mtime_ns}
-        files[path.relative_to(folder).as_posix()] = entry
-    manifest = {
-        "stage": spec.stage,
-        "key": spec.key,
-        "version": spec.version,
-        "settings": spec.settings,
-        "inputs": spec.inputs,
-        "input_digests": dict(digests),
-        "summary": summary,
-        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(seconds, 2),
-        "command": " ".join(sys.argv[1:]),
-        "origin": origin,
-        "versions": versions(),
-        "files": files,
-    }
-    manifest["checksum"] = _manifest_checksum(manifest)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
-    """Of all but itself: later stages read parameters from a manifest."""
-    body = {name: value for name, value in manifest.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
-
-def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """A manifest as it was written, or None."""
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        intact = manifest["checksum"] == _manifest_checksum(manifest)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return manifest if intact else None
+def _make_way(folder: Path) -> None:
+    """For the same result, made again: what was there is damaged, or not wanted."""
+    if folder.exists() and not folder.is_dir():
+        put_aside(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, ValueError):
         return ""
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of the packages that results may depend on."""
-    return {"python": platform.python_version(), **_package_versions()}
-
-
-@cache
-def _package_versions() -> dict[str, str]:
-    return {name: version(name) for name in PACKAGES}

@@ -8,6 +8,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -20,24 +21,85 @@ from pipeline.errors import BadInputError
 
 PART = ".part-"
 """Beginning of the names of files that are being written; a killed process may leave one."""
+PROVISIONAL = ".tmp-"
+"""The same of folders."""
+FLUSHED_AT_ONCE = 8
 LONGEST_PART = 255
 """Bytes of a file's name, on all common file systems."""
-HASHED_BYTES = 256 * 2**20
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`, of the same ending; moved over it when the block ends well, deleted when not."""
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """A temporary path beside `path`, of the same ending; moved over it when the block ends well, deleted when not.
+
+    durable: it is also whole after a power loss at any moment, for its bytes are on the disk before it has its name.
+    Not needed of what can be copied again; not done below a folder that has not its own name yet (`PROVISIONAL`), which
+    is then brought to the disk with all that is in it: to wait for each file costs more than to write it.
+    """
+    durable = durable and not any(part.startswith(PROVISIONAL) for part in path.absolute().parts)
     handle, name = mkstemp(prefix=PART, suffix=path.suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         temporary.chmod(0o644)
+        if durable:
+            flush(temporary)
         temporary.replace(path)
+        if durable:
+            flush(path.parent)
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def remove_parts(folder: Path) -> None:
+    """What killed processes left of `whole_file`; whoever calls it is the only one at work there."""
+    for path in folder.glob(f"{PART}*"):
+        with suppress(OSError):
+            path.unlink()
+
+
+def put_aside(path: Path) -> Path:
+    """Give what stands where a file or folder of ours belongs another name, for whoever put it there."""
+    numbers = range(1, 10_000)
+    free = next(place for n in numbers if not (place := path.with_name(f"{path.name}.aside-{n}")).exists())
+    return path.rename(free)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file's bytes, or the names in a folder, are on the disk, where that can be asked for."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:  # A folder, on Windows.
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # Of file systems that cannot.
+            raise
+    finally:
+        os.close(handle)
+
+
+def flush_tree(folder: Path) -> None:
+    """The same of all files in a folder, of the folders in it, and of itself: names come after what they name.
+
+    Several at a time, which disks bring together.
+    """
+    paths = sorted(folder.rglob("*"))
+    with ThreadPoolExecutor(FLUSHED_AT_ONCE) as pool:
+        list(pool.map(flush, (path for path in paths if not path.is_dir())))
+        list(pool.map(flush, (path for path in paths if path.is_dir())))
+    flush(folder)
+
+
+def durable_folder(path: Path) -> None:
+    """Make a folder, with those above it that are missing, and wait until their names are on the disk."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for one in reversed(missing):
+        flush(one.parent)
 
 
 def file_digest(path: Path) -> str:
@@ -46,21 +108,15 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def identity(path: Path) -> Any:
-    """What tells the content of a file, or of all files of a folder, from another: checksums, of very large files the
-    place, size and time. JSON."""
-    if path.is_dir():
-        files = (p for p in sorted(path.rglob("*")) if p.is_file() and not p.name.startswith("."))
-        return {p.relative_to(path).as_posix(): identity(p) for p in files}
-    found = path.stat()
-    if found.st_size <= HASHED_BYTES:
-        return file_digest(path)
-    return [str(path.resolve()), found.st_size, found.st_mtime_ns]
-
-
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], *, compress: bool = False) -> None:
     """An .npz without pickles and without the time of day, so that equal arrays give equal bytes."""
-    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with whole_file(path) as temporary:
+        write_arrays(temporary, arrays, compress=compress)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], *, compress: bool = False) -> None:
+    """The same, straight into `path`: for a file that gets its name later."""
+    with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
@@ -88,7 +144,7 @@ def check_place(path: Path, option: str) -> None:
 def make_folder(path: Path, option: str) -> Path:
     """`path` as a writable folder, made if missing."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        durable_folder(path)
     except OSError as error:
         raise BadInputError(f"{option} {path} cannot be made a folder ({error.strerror}); name another one.") from error
     except ValueError as error:

@@ -1,12 +1,26 @@
-"""JSON that others wrote: whatever is wrong with it is one sentence."""
+"""Text and JSON that others wrote: whatever is wrong with it is one sentence, and its size is known to be bearable
+before it is read."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pipeline.errors import BadInputError
+from pipeline.text.numbers import human_bytes
+
+MOST_BYTES = 512 * 10**6
+"""Of a text that is read whole: its numbers and lists take some ten times as much memory."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; ValueError where it is none, or too long for one. What is no plain file may have no end."""
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1) if path.stat().st_size > MOST_BYTES or not path.is_file() else file.read()
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has more than {human_bytes(MOST_BYTES)}")
+    return content.decode("utf-8")
 
 
 def read_json(path: Path) -> Any:
@@ -15,8 +29,29 @@ def read_json(path: Path) -> Any:
     Lists within lists by the thousand end Python's recursion, and numbers of thousands of digits are a ValueError.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError as error:
-        raise BadInputError(f"{path} is not valid JSON (it is nested too deep).") from error
+        return parse_json(read_text(path))
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path} is not valid JSON ({' '.join(str(error).split())[:120]}).") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a text says; ValueError where it is no JSON, which has neither NaN nor infinity.
+
+    >>> parse_json('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    try:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON's")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("a number in it is too large")
+    return value

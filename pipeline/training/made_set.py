@@ -33,13 +33,15 @@ from datamodels_inf.masks import pack_rows
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
-from pipeline.store.files import file_digest, make_folder, save_arrays, whole_file
+from pipeline.store.disk import telling_of_the_disk
+from pipeline.store.files import file_digest, make_folder, remove_parts, save_arrays, whole_file
+from pipeline.text.json_file import read_json
 from pipeline.training.any_job import AnyJob
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import Job
 from pipeline.training.parts import Parts, check_same
 from pipeline.training.shards import Shard
-from pipeline.training.supplies import Supplies, kept_files
+from pipeline.training.supplies import Supplies, check_kept, kept_files
 from pipeline.training.work import Models
 
 MANIFEST = "manifest.json"
@@ -51,7 +53,7 @@ def train_source(
     """Make the source folder `out`, or go on with it; a folder of another job is left alone."""
     parts = Parts(out, supplies.job)
     if not is_whole(parts):
-        with unless_made(parts):
+        with telling_of_the_disk(out, "--out", there=out), unless_made(parts):
             work = _begun(supplies, parts)
             with parts.work():
                 parts.train_missing(parts.starts, work, partial(kept_margins, parts.job), place, quiet, say)
@@ -79,7 +81,7 @@ def train_shard(
     parts = Parts(out, supplies.job)
     own, trained = parts.of_shard(shard), 0
     if not is_whole(parts):
-        with unless_made(parts):
+        with telling_of_the_disk(out, "--out", there=out), unless_made(parts):
             work = _begun(supplies, parts)
             with parts.work(shard):
                 trained = parts.train_missing(own, work, partial(kept_margins, parts.job), place, quiet, say)
@@ -134,8 +136,8 @@ def kept_margins(job: AnyJob, margins: NDArray[np.float32]) -> NDArray[Any]:
 
 def _check_files(out: Path) -> None:
     try:
-        digests = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8"))["sha256"])
-    except (ValueError, KeyError, TypeError) as error:
+        digests = dict(read_json(out / MANIFEST)["sha256"])
+    except (BadInputError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{out / MANIFEST} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():
         if not (out / name).is_file() or file_digest(out / name) != digest:
@@ -156,6 +158,8 @@ def assemble(parts: Parts, outcomes: Sequence[NDArray[Any]]) -> None:
     """The set's files, of all batches and of what models needed; the manifest comes last, so that a folder that has one
     is complete."""
     job, out = parts.job, parts.out
+    remove_parts(out)
+    check_kept(job, parts.folder)  # It may be days since they were brought.
     with whole_file(out / "masks.npy") as temporary:
         np.save(temporary, np.concatenate([pack_rows(parts.models(start).masks(job)) for start in parts.starts]))
     names = ["masks.npy", _save_margins(job, np.concatenate(outcomes), out)]

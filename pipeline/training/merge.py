@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 
 from pipeline.errors import BadInputError
 from pipeline.progress import progress_bar
-from pipeline.store.files import file_digest, make_folder, whole_file
+from pipeline.store.disk import telling_of_the_disk
+from pipeline.store.files import file_digest, make_folder
 from pipeline.training.any_job import AnyJob
 from pipeline.training.job import differing
 from pipeline.training.made_set import MANIFEST, assemble, is_whole, unless_made
 from pipeline.training.parts import Parts, read_job
-from pipeline.training.supplies import check_kept, kept_files
+from pipeline.training.supplies import check_kept, kept_files, take_kept
 
 
 def merge(out: Path, folders: Sequence[Path], quiet: bool, say: Callable[[str], object]) -> AnyJob:
@@ -36,10 +36,9 @@ def merge(out: Path, folders: Sequence[Path], quiet: bool, say: Callable[[str], 
     outcomes = _outcomes(found, quiet, say)
     parts = Parts(out, first.job)
     make_folder(out, "OUT")
-    with unless_made(parts):
+    with telling_of_the_disk(out, "OUT", there=out), unless_made(parts):
         with parts.claimed("OUT"):
-            for name in kept_files(first.job, first.folder):
-                _take(first.folder / name, parts.folder / name)
+            take_kept(first.job, first.folder, parts.folder)
         with parts.work():
             assemble(parts, outcomes)
     parts.remove()
@@ -125,9 +124,3 @@ def _outcomes(found: Sequence[Parts], quiet: bool, say: Callable[[str], object])
             "merge again."
         )
     return list(outcomes.values())
-
-
-def _take(source: Path, copy: Path) -> None:
-    if source != copy:
-        with whole_file(copy) as temporary:
-            shutil.copyfile(source, temporary)

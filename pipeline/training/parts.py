@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
-from pipeline.store.files import whole_file
+from pipeline.store.files import durable_folder, whole_file
 from pipeline.store.unfinished_steps import read_step, save_step
-from pipeline.training.any_job import AnyJob, job_of_json
+from pipeline.text.json_file import read_json
+from pipeline.training.any_job import AnyJob, job_of_json, words_of
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import differing
 from pipeline.training.own_function import source_file
@@ -91,7 +92,7 @@ class Parts:
         return self.folder / f"{start:09d}.npz"
 
     def _lock(self, folder: Path) -> FileLock:
-        folder.mkdir(parents=True, exist_ok=True)
+        durable_folder(folder)
         return FileLock(folder / LOCK)
 
     @contextmanager
@@ -137,7 +138,7 @@ class Parts:
 
     def outcomes(self, start: int, complain: Callable[[str], object] = lambda damage: None) -> NDArray[Any] | None:
         """Of the models of a batch, as the set keeps them; None if it is not there, or is damaged."""
-        found = read_step(self.path(start), complain)
+        found = read_step(self.path(start), complain, unbound=True)  # The tag binds it, wherever it was trained.
         if found is None:
             return None
         if "of" in found and found["of"].tobytes() != self._tag(start):  # Without it, of an earlier version.
@@ -173,9 +174,7 @@ class Parts:
 
     @cached_property
     def _as_noted(self) -> str:
-        """The job as it is read from a note, without what it does not have."""
-        noted = job_of_json(json.loads(json.dumps(self.job.as_json()))).as_json()
-        return json.dumps({name: value for name, value in noted.items() if value is not None}, sort_keys=True)
+        return words_of(self.job)
 
     def shard_counts(self) -> set[int]:
         """Into how many shards the batches have been divided: none, one number, or several."""
@@ -218,8 +217,8 @@ def shard_folder(out: Path, shard: Shard) -> Path:
 def read_job(path: Path) -> AnyJob | None:
     """That of a manifest or of a note; None where it holds none."""
     try:
-        return job_of_json(json.loads(path.read_text(encoding="utf-8"))["job"])
-    except (ValueError, KeyError, TypeError):
+        return job_of_json(read_json(path)["job"])
+    except (BadInputError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -232,10 +231,13 @@ def check_same(path: Path, job: AnyJob, problem: str) -> None:
     found = read_job(path)
     if found == job:
         return
+    if found is None:  # A note is written again, and parts of another job are known by their tag.
+        then = f"delete {path}, and run the command again" if path.name == NOTE else "give --out another folder"
+        raise BadInputError(f"{path} names no job of this command: it is damaged, or another's; {then}.")
     if isinstance(found, FunctionJob) and isinstance(job, FunctionJob) and found == _before_a_change(job, found):
         raise BadInputError(
             f"{path.parent} holds models that {job.function} trained before its file was changed, and they are not "
             f"mixed with others: undo the change of {source_file(job.function)}, or give --out another folder."
         )
-    how = "" if found is None else f" ({differing(found.as_json(), job.as_json())})"
-    raise BadInputError(f"{path.parent} {problem}{how}; give --out another folder.")
+    how = differing(found.as_json(), job.as_json())
+    raise BadInputError(f"{path.parent} {problem} ({how}); give --out another folder.")

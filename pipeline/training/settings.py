@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from datamodels_inf.training import NETWORKS
-from pipeline.section import Count, Section
+from pipeline.section import Count, FilePath, Section
 
 if TYPE_CHECKING:
     NetworkName: TypeAlias = str
@@ -37,9 +36,9 @@ class Train(Section):
     """
 
     dataset: Literal["digits", "cifar10"] = "digits"
-    images: Path | None = None
-    n_train: Annotated[int, Field(ge=2, strict=True)] = 400
-    n_targets: Count = 120
+    images: FilePath | None = None
+    n_train: Annotated[int, Field(ge=2, le=100_000_000, strict=True)] = 400
+    n_targets: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 120
     balanced: bool = False
     target_class: str | None = None
     of_target_class: Count | None = None
@@ -58,7 +57,7 @@ class Train(Section):
     margin_step: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
     function: str | None = None
-    labels: Path | None = None
+    labels: FilePath | None = None
     outcome: Annotated[str, Field(min_length=1, max_length=40)] | None = None
     higher_is_better: bool | None = None
     retries: Annotated[int, Field(ge=0, le=100, strict=True)] | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.arrays import map_npy
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources import SOURCES
@@ -100,7 +101,7 @@ LOOKED_AT = 256
 def _check_masks(path: Path, job: AnyJob) -> None:
     """Fresh masks are drawn by the manifest's law, so the set's own must be of it."""
     try:
-        bits = np.load(path, mmap_mode="r", allow_pickle=False)[:LOOKED_AT]
+        bits = map_npy(path)[:LOOKED_AT]
         masks = np.unpackbits(np.ascontiguousarray(bits), axis=1)
     except (OSError, ValueError, EOFError, TypeError, IndexError) as error:
         raise BadInputError(f"{path} is not a whole array of masks; get the set again.") from error

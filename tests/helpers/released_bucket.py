@@ -58,6 +58,6 @@ def journal(folder):
         name = json.loads(note.read_text())["name"].rpartition("/")[2]
         rows = note.with_name("rows.jsonl")
         for line in rows.read_text().splitlines() if rows.exists() else []:
-            start, stop, _ = json.loads(line)
+            start, stop, *_ = json.loads(line)
             done.add((name, start, stop))
     return done

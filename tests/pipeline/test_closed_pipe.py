@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 from real_command import COMMAND, SMALL, STAGES, ok, states
@@ -67,3 +68,23 @@ def test_no_line_moves_the_cursor(capsys):
     echo("a\x1b[2Jb")
     echo("c\x9b0m", err=True)
     assert tuple(capsys.readouterr()) == ("a\ufffd[2Jb\n", "c\ufffd0m\n")
+
+
+@pytest.mark.parametrize("encoding", ("ascii", "latin-1", "utf-8"))
+def test_a_console_of_few_letters_gets_others(encoding):
+    """`echo`, and what click and the bars print by themselves."""
+    code = (
+        "import click, sys; from pipeline.closed_pipe import echo, forgive_letters; forgive_letters(); "
+        "echo('20 → 30 …'); echo('×', err=True); sys.stdout.write('→\\n'); click.echo('→')"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
+    first = done.stdout.decode("utf-8").splitlines()[0]
+    assert first == ("20 → 30 …" if encoding == "utf-8" else "20 -> 30 ...")
+    assert done.stderr.decode(encoding).strip() == ("x" if encoding == "ascii" else "×")
+
+
+def test_nothing_secret_is_printed(capsys, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/anna")
+    echo("/home/anna/x of https://me:pw@host/a?sig=abc is \x1b[31mred")
+    assert capsys.readouterr().out == "~/x of https://***@host/a?sig=*** is �[31mred\n"

@@ -34,6 +34,22 @@ def weights_are(weight, bias):
     return lambda folder: torch.save({"weight": weight, "bias": bias}, folder / "datamodels" / "test_50pct.pt")
 
 
+def header_is(text):
+    """Of the masks, whose numbers stay."""
+
+    def change(folder):
+        header = text.encode() + b"\n"
+        start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+        (folder / "data" / "train_masks_50pct.npy").write_bytes(start + bytes(300 * 24))
+
+    return change
+
+
+def one_label(folder):
+    np.savez(folder / "labels.npz", train_labels=np.array(1), target_labels=np.array(0), class_names=["cat", "dog"])
+
+
+SHAPED = "{{'descr': '|b1', 'fortran_order': False, 'shape': ({},), }}"
 NAN = np.full((300, 8), np.nan)
 HOLE = np.ones((300, 8), np.float16)
 HOLE[3, 2] = np.nan
@@ -61,6 +77,20 @@ BAD = {
     "hostile weights": ((hostile_weights,), LOAD, "is not a file of weights"),
     "wrong weights": ((weights_are(torch.ones(3, 3), torch.ones(3)),), LOAD, "must hold weight of shape (24, 8)"),
     "useless weights": ((weights_are(torch.ones(24, 8) * 9, torch.ones(8)),), LOAD, "against"),
+    "margins of no target": ((margins_are(np.ones((300, 0))),), (), "must hold floats of shape (300"),
+    "masks of no image": ((masks_are(np.ones((300, 0), bool)),), (), "must hold bool"),
+    "margins that cannot be summed": ((margins_are(np.ones((300, 8)) * 1e200),), (), "cannot be summed"),
+    "a header of half a text": ((header_is("''" + "'"),), (), "is not a whole .npy array"),
+    "a header that is indented": ((header_is("  {'descr':\n 1"),), (), "is not a whole .npy array"),
+    "a header of many digits": ((header_is(SHAPED.format("9" * 5000)),), (), "is not a whole .npy array"),
+    "a header of a huge array": ((header_is(SHAPED.format(f"{2**40}, {2**40}")),), (), "is not a whole .npy array"),
+    "a label alone": ((one_label,), ("--set", "source.labels=cifar/labels.npz"), "is not a whole set of labels"),
+    "a path without an end": ((), ("--set", "fit.n_lambdas=1000000000000"), "fit.n_lambdas = 1000000000000: input"),
+    "repeats without an end": ((), ("--set", "test.repeats=1000000000000"), "test.repeats = 1000000000000: input"),
+    "infinite memory": ((), ("--set", "fit.memory_gb=inf"), "fit.memory_gb = inf: input should be a finite number"),
+    "a nested setting": ((), ("--set", f"test.images={'[' * 2000}{']' * 2000}"), "it is nested too deep"),
+    "a number of many digits": ((), ("--set", f"test.seed={'9' * 5000}"), "test.seed: its value cannot be read"),
+    "a number beyond 64 bits": ((), ("--set", f"test.seed=0x{'f' * 6000}"), "a whole number in it is too large"),
     "unknown setting": ((), ("--set", "test.alfa=1"), "test.alfa is not a setting"),
     "unknown config": ((), ("--config", "cifar11"), "no configuration of that name"),
     "store is a file": ((), ("--store", "cifar/images.npz"), "cannot be made a folder"),

@@ -13,9 +13,11 @@ from pipeline.options import status_options, with_options
 
 @click.command()
 @with_options(status_options)
-def status(**options: Any) -> None:
-    """List the stages: key, size, age, and what would run and why."""
+def status(*, verify: bool, **options: Any) -> None:
+    """List the stages: key, size, age, and what would run and why. With --verify, hash everything in the store."""
     from pipeline.commands.status import status_lines
+    from pipeline.commands.whole_store import verified_lines
 
-    for line in status_lines(pipeline_of(**options)):
+    pipeline = pipeline_of(**options)
+    for line in verified_lines(pipeline) if verify else status_lines(pipeline):
         echo(line)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.arrays import open_array
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import open_array
 from pipeline.sources.layouts.dattri import read_tensor
 from pipeline.sources.layouts.own_folder import OwnFolder
 from pipeline.sources.mask_rows import CHUNK_ROWS

@@ -91,7 +91,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
         for row in rows:
             int(row["subset"]), int(row["query"]), float(row["diff"])
     except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise BadInputError(f"{file} is not a file of subsets and losses of Bergson's ({error}).") from error
+        raise BadInputError(f"{file} is not a file of subsets and losses of Bergson's ({str(error)[:120]}).") from error
     return rows
 
 

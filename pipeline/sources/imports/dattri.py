@@ -73,7 +73,7 @@ def _indices(path: Path) -> NDArray[np.int64]:
     try:
         return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], np.int64)
     except (OSError, ValueError, OverflowError) as error:
-        raise BadInputError(f"{path} must hold one whole number a line ({error}).") from error
+        raise BadInputError(f"{path} must hold one whole number a line ({str(error)[:120]}).") from error
 
 
 def _data_length(path: Path) -> int | None:

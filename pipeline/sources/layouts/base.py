@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
 from pipeline.sources.opened import Opened
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 
 if TYPE_CHECKING:
     from pipeline.config import Source
@@ -44,7 +44,7 @@ def folder_of(source: Source) -> Path:
 
 
 def contents(files: Iterable[tuple[str, Path | None]]) -> dict[str, Any]:
-    """ "content of <name>" → checksum of the file, of very large files place, size and time; None is no file."""
+    """ "content of <name>" → checksum of the file; None is no file."""
     found: dict[str, Any] = {}
     for name, path in files:
         if path is not None:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.outcomes import higher_is_better_by_name
+from pipeline.arrays import open_array, open_npz
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
-from pipeline.sources.array_files import open_array, read_completed
+from pipeline.sources.array_files import read_completed
 from pipeline.sources.layouts.base import Layout, contents, folder_of, there
 from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index, names_image_0
 from pipeline.sources.opened import Opened, finished_rows
@@ -296,9 +297,9 @@ def _bounds(name: str, array: NDArray[Any], indptr: Path | None) -> NDArray[np.i
 def without_labels(path: Path) -> bool:
     """Whether an .npz of images has no classes."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return "train" in stored.files and "train_labels" not in stored.files
-    except Exception:
+        with open_npz(path) as stored:
+            return "train" in stored and "train_labels" not in stored
+    except (OSError, ValueError):
         return False  # Whatever is wrong with it, reading it says so.
 
 

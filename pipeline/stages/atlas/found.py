@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.influence import influence_quantile
 from datamodels_inf.internal.checks import Floats
+from pipeline.arrays import open_npz
 from pipeline.findings import MARGINAL
 from pipeline.influence_summaries import InfluenceSummary
 from pipeline.stages.atlas.tiles import Atlas
@@ -40,7 +41,7 @@ class Found:
     def read(cls, inputs: Mapping[str, Result]) -> Found:
         """From the results of the stages influence, atlas, and evidence where there is one."""
         atlas, summary = Atlas.of(inputs["atlas"]), read_summary(inputs["influence"], InfluenceSummary)
-        with np.load(inputs["influence"].folder / "findings.npz", allow_pickle=False) as arrays:
+        with open_npz(inputs["influence"].folder / "findings.npz") as arrays:
             weights = None
             if "prior_bounds" in arrays:
                 cells = AtlasCells(atlas, evidence_in(inputs))

@@ -14,6 +14,7 @@ from datamodels_inf.many_pvalues import find_among_many, largest_critical
 from datamodels_inf.multiplicity import CORRECTIONS, selected_confidence
 from datamodels_inf.prediction import Prediction
 from datamodels_inf.shape import Shape
+from pipeline.arrays import open_npz
 from pipeline.config import Config, Test
 from pipeline.influence_summaries import InfluenceSummary
 from pipeline.places.base import Advance
@@ -194,7 +195,7 @@ COUNTS = tuple(field.name for field in fields(Counts))
 
 def read_counts(result: Result) -> dict[str, Ints]:
     """What `Counts` said, by name."""
-    with np.load(result.folder / "findings.npz", allow_pickle=False) as arrays:
+    with open_npz(result.folder / "findings.npz") as arrays:
         return {name: arrays[name] for name in COUNTS}
 
 

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import WorkStoppedError
 from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run
-from pipeline.store.files import file_digest, whole_file
+from pipeline.store.files import put_aside, whole_file
+from pipeline.store.unfinished_steps import fits_checksum, note_checksum
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ class TileFiles:
                 for name in self.names[::-1]:
                     _save(unfinished / tile_name(tile.start, name), arrays[name])
         for name in (name for first in starts for name in self._files(first)):
+            if not fits_checksum(unfinished / name):  # Hours after it was made, or found.
+                raise WorkStoppedError(f"{unfinished / name} was damaged since the command began; run it again.")
             _link(unfinished / name, self.run.out / name)
 
     def _missing(self, starts: range, advance: Advance) -> Iterator[range]:
@@ -68,18 +72,18 @@ class TileFiles:
     def _is_whole(self, path: Path) -> bool:
         if not path.is_file():
             return False
-        digest = path.with_suffix(".sha256")
-        if digest.is_file() and digest.read_text(encoding="ascii") == file_digest(path):
+        if fits_checksum(path):
             return True
         self.run.say(f"{path} is damaged (its checksum is another one); its targets are estimated again")
         return False
 
 
 def _save(path: Path, tile: NDArray[Any]) -> None:
+    if path.is_dir():
+        put_aside(path)
     with whole_file(path) as temporary:
         np.save(temporary, tile)
-        digest = file_digest(temporary)
-        path.with_suffix(".sha256").write_text(digest, encoding="ascii")
+        note_checksum(path, content=temporary)
 
 
 def _link(path: Path, place: Path) -> None:

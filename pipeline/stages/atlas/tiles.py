@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, Ints
+from pipeline.arrays import map_npy
 from pipeline.influence_summaries import AtlasSummary, TiledSummary
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
@@ -53,7 +54,7 @@ class Tiled:
 
     def _open(self, first: int, name: str = "tile") -> Singles:
         """One file at a time is mapped: what is mapped counts as memory in use."""
-        tile: Singles = np.load(self.folder / tile_name(first, name), mmap_mode="r")
+        tile: Singles = map_npy(self.folder / tile_name(first, name))
         return tile
 
     def _first(self, place: int) -> int:

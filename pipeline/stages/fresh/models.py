@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.masks import PackedMasks
+from pipeline.arrays import map_npy
 from pipeline.fresh_summaries import FreshSummary
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
@@ -26,7 +27,7 @@ class FreshModels:
     def of(cls, result: Result) -> FreshModels:
         """From the result of the fresh stage."""
         summary = read_summary(result, FreshSummary)
-        bits, margins = (np.load(result.folder / f"{name}.npy", mmap_mode="r") for name in ("masks", "margins"))
+        bits, margins = (map_npy(result.folder / f"{name}.npy") for name in ("masks", "margins"))
         return cls(PackedMasks(bits, summary.n_train), margins)
 
     def __len__(self) -> int:

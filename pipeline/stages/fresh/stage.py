@@ -13,7 +13,7 @@ from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.fresh_summaries import FreshSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
-from pipeline.store.unfinished_steps import read_step, save_step
+from pipeline.store.unfinished_steps import read_again, read_step, save_step
 from pipeline.training.trained_set import TrainedSet
 from pipeline.training.work import Models
 
@@ -85,9 +85,7 @@ def _step(run: Run, start: int) -> Path:
 
 
 def _margins(run: Run, start: int) -> NDArray[np.float32]:
-    step = read_step(_step(run, start), run.say)
-    assert step is not None  # Written, or found whole, by this run.
-    return np.asarray(step["margins"], np.float32)
+    return np.asarray(read_again(_step(run, start))["margins"], np.float32)
 
 
 def wanted(config: Config) -> bool:

@@ -18,6 +18,7 @@ from datamodels_inf.influence import MaskLaw
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.prediction import ImageEvidence
 from datamodels_inf.prediction.learning import attainable_r2, r2_of_fit, rows_to_come
+from pipeline.arrays import map_npy
 from pipeline.config import Config
 from pipeline.influence_summaries import EvidenceSummary
 from pipeline.places.base import Advance
@@ -102,7 +103,7 @@ class FitEstimates:
 
     def quality(self, tile_targets: int, folder: Path) -> tuple[float, float]:
         """R² on new rows: of the fit, and as expected of one of very many rows; means over the first tile's targets."""
-        estimate, error = np.load(folder / tile_name(0), mmap_mode="r").astype(np.float64)
+        estimate, error = map_npy(folder / tile_name(0)).astype(np.float64)
         law = MaskLaw.of(self.data.fit_masks)
         variance = np.var(self.data.fit_margins(self.targets[:tile_targets]).astype(np.float64), axis=0)
         first = r2_of_fit(error, len(law.share), law.kappa, variance)

@@ -16,6 +16,7 @@ from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.prediction import Prediction
 from datamodels_inf.prior import Prior
 from datamodels_inf.shape import Shape
+from pipeline.arrays import open_npz
 from pipeline.config import Test
 from pipeline.store.cache import Result
 from pipeline.store.files import save_arrays
@@ -37,14 +38,14 @@ def write_prior(folder: Path, method: str, found: Prediction, cells: Ints, made:
 
 def read_prior(result: Result, method: str) -> Prior:
     """The weights and the shape of one method."""
-    with np.load(result.folder / f"{method}.npz", allow_pickle=False) as file:
+    with open_npz(result.folder / f"{method}.npz") as file:
         shape = Shape(file["m"].item(), file["support"], file["mass"], file["by_share"].item())
         return Prior(file["weight"], shape)
 
 
 def read_forecast(result: Result, method: str) -> tuple[Floats, Floats]:
     """(u, how many tests are expected to have p ≤ w·u); empty without a prediction."""
-    with np.load(result.folder / f"{method}.npz", allow_pickle=False) as file:
+    with open_npz(result.folder / f"{method}.npz") as file:
         return file["u"], file["expected"]
 
 

@@ -11,6 +11,7 @@ from pipeline.stages.base import Run, Stage
 from pipeline.stages.referee.stage import wanted
 from pipeline.store.cache import Result
 from pipeline.summaries import read_summary
+from pipeline.text.own_paths import command_in_report
 
 VERSION = 2
 NAME = "referee-page"
@@ -50,7 +51,7 @@ def run(run: Run) -> RefereePageSummary:
         names=data.names,
         unseen=run.config.referee.unseen,
         awaits_images=data.rows.awaits_images,
-        provenance=_provenance(run.inputs, run.command),
+        provenance=_provenance(run.inputs, command_in_report(run.command)),
     )
     write_referee(run.out, content)
     return RefereePageSummary(headline=headline(summary))

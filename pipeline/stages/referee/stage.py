@@ -32,6 +32,7 @@ from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.referee.methods import Scored, check_files, contents, scored_methods
 from pipeline.stages.referee.target_parts import Part, TargetParts, joined_pairs, joined_predictions
 from pipeline.stages.test.premise import check_premise, spoiled_influences, testable_pairs
+from pipeline.text.own_paths import in_report
 
 VERSION = 1
 MOST_CONTRADICTIONS = 10_000
@@ -122,7 +123,7 @@ def _figures(method: Scored, m: int, parts: Sequence[Part], pairs: Part, ruling:
         kinds[kind] = dict(Ruling(ruling.adjusted[own], ruling.verdict[own], ruling.claimed[own]).counts())
     return MethodFigures(
         name=method.name,
-        source=method.source,
+        source=in_report(method.source),
         negated=method.negated,
         notes=method.notes,
         n_claims=int(ruling.claimed.sum()),

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from pipeline.arrays import open_npz
 from pipeline.config import Config
 from pipeline.config_files import to_toml
 from pipeline.images.image_set import Labels
@@ -21,6 +20,7 @@ from pipeline.stages.report.reruns import reruns_of
 from pipeline.summaries import FitSummary, TestSummary, read_summary
 from pipeline.text.given_names import outcome_name
 from pipeline.text.numbers import or_nan
+from pipeline.text.own_paths import command_in_report, in_report
 
 
 def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Content:
@@ -59,8 +59,8 @@ def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Conte
         higher_is_better=data.rows.higher_is_better,
         names=data.names,
         tau=config.test.tau,
-        provenance=provenance_of(config, inputs, run.command),
-        configuration=to_toml(config, without=("cluster",)),  # Where the work was done changes nothing here.
+        provenance=provenance_of(config, inputs, command_in_report(run.command)),
+        configuration=to_toml(config, without=("cluster",), change=in_report),  # The place of the work changes nothing.
     )
 
 
@@ -73,8 +73,8 @@ def _blocks(n_first: int, fit: FitSummary, test: TestSummary) -> Blocks | None:
 
 def _quality(config: Config, folder: Path, fit: FitSummary, labels: Labels | None) -> DatamodelQuality:
     """What the fit stage found out about each datamodel, with the classes of their targets."""
-    with np.load(folder / "quality.npz", allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    with open_npz(folder / "quality.npz") as file:
+        arrays = file.read()
     targets = arrays["targets"]
     classes = [""] * len(targets) if labels is None else [labels.class_names[k] for k in labels.target_labels[targets]]
     return DatamodelQuality(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.neighbours.neighbours import Distance, Neighbours, nearest_neighbours, pixel_vectors, share
+from pipeline.arrays import map_npy, open_npz
 from pipeline.config import Robustness
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
@@ -92,7 +93,7 @@ def metric_of(robustness: Robustness, data: Data, fitted: Fitted, features: Path
         return Features(_embeddings(robustness.embeddings, data.n_train), influence.vectors("targets", none, none))
     if robustness.metric == "features":
         assert features is not None
-        with np.load(features / "features.npz", allow_pickle=False) as arrays:
+        with open_npz(features / "features.npz") as arrays:
             return Features(arrays["train"], arrays["targets"])
     if data.images is None:
         raise BadInputError(
@@ -104,14 +105,13 @@ def metric_of(robustness: Robustness, data: Data, fitted: Fitted, features: Path
 
 def _embeddings(path: Path, n_train: int) -> Vectors:
     try:
-        array: Vectors = np.load(path, allow_pickle=False)
+        array: Vectors = np.array(map_npy(path))
     except (OSError, ValueError) as error:
         raise BadInputError(f"robustness.embeddings {path} is not an .npy file of numbers ({error}).") from error
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or len(array) != n_train or array.dtype.kind != "f":
-        shape = getattr(array, "shape", "several arrays")
+    if array.ndim != 2 or len(array) != n_train or array.dtype.kind != "f" or 0 in array.shape:
         raise BadInputError(
             f"robustness.embeddings {path} must hold floats of shape ({n_train}, n_features), a row for each training "
-            f"image, but it is {getattr(array, 'dtype', '')} {shape}."
+            f"image, but it is {array.dtype} {array.shape}."
         )
     if not np.isfinite(array).all():
         raise BadInputError(f"robustness.embeddings {path} holds NaN or infinity.")

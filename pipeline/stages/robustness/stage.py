@@ -35,7 +35,8 @@ from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
+from pipeline.store.unfinished_steps import read_again
 from pipeline.summaries import AgreementSummary, RobustnessSummary
 from pipeline.text.numbers import are_counted
 
@@ -83,7 +84,7 @@ def run(run: Run) -> RobustnessSummary:
     def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
         unfinished = run.unfinished / folder
         chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.place, run.quiet, run.say)
-        parts = [dict(np.load(file, allow_pickle=False)) for file in chunks.run()]
+        parts = [read_again(file) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     prior = run.inputs.get("prior")

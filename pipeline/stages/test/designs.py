@@ -15,7 +15,7 @@ from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Described, Fitted, chosen_targets, targets_of_class
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_list import find_targets, read_pairs, target_texts
-from pipeline.store.files import identity
+from pipeline.store.identity import identity
 from pipeline.summaries import DesignSummary
 
 

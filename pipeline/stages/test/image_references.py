@@ -69,7 +69,7 @@ class ImageFinder:
         if match is None:
             known = f", or a name such as {self.names[0]}" if self.names else ""
             raise ValueError(
-                f'{text!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
+                f'{text[:60]!r} is not an image: give a number such as 12, or class and position, "dog:3"{known}'
             )
         return self._by_class(match), match.end()
 
@@ -77,7 +77,11 @@ class ImageFinder:
         """Where the longest name that begins at `place` ends, blanks and all; None where there is no such name."""
         if not self.names:
             return None
-        ends = [len(text.rstrip()), *(blank.start() for blank in reversed(list(re.finditer(r"\s+", text))))]
+        start = place + len(text[place:]) - len(text[place:].lstrip())
+        window = text[: start + self._longest].rstrip()  # A long list of names is not looked through for each of them.
+        cut = len(window) < len(text.rstrip()) and not text[len(window)].isspace()
+        blanks = (blank.start() for blank in reversed(list(re.finditer(r"\s+", window[start:]))))
+        ends = [*([] if cut else [len(window)]), *(start + blank for blank in blanks)]
         return next((end for end in ends if end > place and text[place:end].strip() in self._named), None)
 
     @cached_property
@@ -87,6 +91,11 @@ class ImageFinder:
         for number, name in enumerate(self.names):
             found.setdefault(name, []).append(number)
         return found
+
+    @cached_property
+    def _longest(self) -> int:
+        """Characters of a name."""
+        return max(map(len, self.names))
 
     def _by_name(self, name: str) -> int:
         numbers = self._named[name]
@@ -98,7 +107,7 @@ class ImageFinder:
         """The number of the image in a text that must not name more than one."""
         found = self.find(text)
         if len(found) != 1:
-            raise ValueError(f"{text!r} must be one {self.what}, but it names {len(found):,}")
+            raise ValueError(f"{text[:60]!r} must be one {self.what}, but it names {len(found):,}")
         return found[0]
 
     def _by_number(self, number: int) -> int:
@@ -113,7 +122,7 @@ class ImageFinder:
                 f"{name}:{position} names a class, but the source has no labels (source.images or source.labels)"
             )
         if name not in self.class_names:
-            raise ValueError(f"{name!r} is no class of this data; there are {listed(self.class_names)}")
+            raise ValueError(f"{name[:60]!r} is no class of this data; there are {listed(self.class_names)}")
         members = np.flatnonzero(self.labels == self.class_names.index(name))
         if position >= len(members):
             raise ValueError(f"class {name} has {len(members):,} {self.what}s, so there is no {name}:{position}")

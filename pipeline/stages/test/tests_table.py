@@ -13,6 +13,7 @@ from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.internal.checks import Ints
 from pipeline.images.image_set import Labels
 from pipeline.stages.test.pair_chunks import EFFECTS, NOTES
+from pipeline.store.unfinished_steps import read_again
 
 ROWS = 2**16
 """Rows of a row group; it does not depend on the chunks, so that equal results are equal bytes."""
@@ -91,16 +92,16 @@ def _parts(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[An
     """Of each chunk the columns of one method."""
     shared = ("theta_i", "theta_j", *EFFECTS, "n_informative")
     for path in chunks:
-        with np.load(path, allow_pickle=False) as file:
-            own = {name: file[f"{name} {method}"] for name in ("statistic", "pvalue", "note")}
-            yield {**{name: file[name] for name in shared}, **own}
+        columns = read_again(path)
+        own = {name: columns[f"{name} {method}"] for name in ("statistic", "pvalue", "note")}
+        yield {**{name: columns[name] for name in shared}, **own}
 
 
 def _growths(chunks: Sequence[Path], method: str) -> Iterator[dict[str, NDArray[Any]]]:
     """Of each chunk the p-values of one method after each block."""
     for path in chunks:
-        with np.load(path, allow_pickle=False) as file:
-            yield {"growth": file[f"growth {method}"], "note": file[f"note {method}"]}
+        columns = read_again(path)
+        yield {"growth": columns[f"growth {method}"], "note": columns[f"note {method}"]}
 
 
 def _regrouped(parts: Iterable[Mapping[str, NDArray[Any]]], rows: int) -> Iterator[dict[str, NDArray[Any]]]:

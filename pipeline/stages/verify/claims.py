@@ -18,6 +18,7 @@ from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.pair_chunks import PairChunks
 from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.stages.test.tests_file import MethodTests
+from pipeline.store.unfinished_steps import read_again
 from pipeline.text.numbers import are_counted
 from pipeline.verified import Claim
 
@@ -87,8 +88,8 @@ def _named_pair(run: Run) -> Claim:
     folder = run.unfinished / "test"
     chunks = PairChunks(of_method, data, run.fitted, pairs, testable, folder, run.place, run.quiet, run.say)
     (path,) = chunks.run()
-    with np.load(path, allow_pickle=False) as found:
-        values: dict[str, Any] = {name: float(found[name][0]) for name in EFFECTS}
+    found = read_again(path)
+    values: dict[str, Any] = {name: float(found[name][0]) for name in EFFECTS}
     values |= _classes(data.labels, int(left[0]), int(right[0]), target)
     return Claim(
         finding=None,

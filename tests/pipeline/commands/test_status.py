@@ -1,5 +1,7 @@
 """`status`: what is there, what would run, and why."""
 
+import shutil
+
 from command_here import ok
 from real_command import SMALL, STAGES, states
 
@@ -14,6 +16,14 @@ def test_status_says_what_is_there_and_what_would_run_and_why(small_run):
     assert "--force" not in ok(small_run, "status", "--help")  # It runs nothing.
     assert "nothing can run" in ok(small_run, "status", *SMALL, "--set", "fit.mode=load", "--set", "fit.file=none.pt")
     assert not (small_run / "elsewhere").exists()
+
+
+def test_what_is_damaged_is_not_counted_as_a_result_of_others(small_run):
+    (fit,) = (path for path in (small_run / "data" / "fit").iterdir() if not path.name.startswith("."))
+    shutil.copytree(fit, fit.with_name("0" * 16))
+    output = ok(small_run, "status", *SMALL)
+    assert "and 1 damaged one, which status --verify names" in output
+    assert "of other configurations" not in output
 
 
 def test_what_depends_on_a_stage_that_is_made_again_is_kept_if_that_is_as_before(small_run):

@@ -10,7 +10,7 @@ from datamodels_inf import check_exchangeable
 from datamodels_inf.masks import PackedMasks
 from pipeline.images.image_set import ImageSet, load_digits
 from pipeline.sources.embedded import FOLDER as EMBEDDED
-from pipeline.store.cache import file_digest
+from pipeline.store.files import file_digest
 from pipeline.training.inputs import Inputs
 from pipeline.training.job import Job
 from pipeline.training.work import Models

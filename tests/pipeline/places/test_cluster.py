@@ -204,6 +204,8 @@ def test_a_file_that_workers_may_not_see_is_copied_once(tmp_path):
     made = copy.stat().st_mtime_ns
     assert cluster.visible(here, folder) == copy
     assert copy.stat().st_mtime_ns == made
+    copy.write_bytes(b"!")  # Damaged, or another one's.
+    assert cluster.visible(here, folder).read_bytes() == b"x"
     here.write_bytes(b"z")
     assert cluster.visible(here, folder) != copy
     assert isinstance(copy, Path)

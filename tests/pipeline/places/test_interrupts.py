@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from pipeline.places.interrupts import interrupts_later, same_handler
+from pipeline.signals import as_interrupts, came
 
 
 @pytest.mark.parametrize("n_others", (0, 3))
@@ -53,3 +54,13 @@ def test_an_import_that_changes_the_handler_does_not():
     with same_handler():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_signals_that_end_a_command_come_at_the_end_too():
+    reached = False
+    with pytest.raises(KeyboardInterrupt), as_interrupts(), interrupts_later():
+        os.kill(os.getpid(), signal.SIGTERM)
+        reached = True
+    assert reached
+    assert came() == signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -25,6 +25,19 @@ def test_dry_run_says_and_stops(bucket, tmp_path):
     assert bucket.data_requests("masks") == []
 
 
+def test_damaged_notes_of_mirrors_are_named_and_block_nothing(bucket, tmp_path):
+    ok(tmp_path, "download", *bucket.arguments("source.held_out_rows=400"))
+    whole = {path: path.read_bytes() for path in tmp_path.glob("data/objects/*/array.npy")}
+    for path, note in zip(sorted(whole), ("object.json", "rows.jsonl"), strict=True):
+        path.with_name(note).write_bytes(b"\0" * 40 + b"\n")
+    output = ok(tmp_path, "download", *bucket.arguments("source.held_out_rows=401"))
+    assert "object.json: it does not say what rows were fetched of; all are fetched again" in output
+    assert "rows.jsonl: 1 of its 1 lines are not as they were written; rows that only they name" in output
+    output = ok(tmp_path, "download", *bucket.arguments("source.held_out_rows=402"))
+    assert "damaged" not in output
+    assert "all as they were written" in ok(tmp_path, "status", "--verify")
+
+
 def test_a_terminal_is_asked_and_no_means_no(bucket, tmp_path):
     """Under a pseudo-terminal."""
     import pty

@@ -1,13 +1,17 @@
 """The store: keys, damage, atomic folders, reasons, and two processes at once."""
 
+import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from pipeline.errors import WorkStoppedError
 from pipeline.store.cache import Result, Spec, Store
 
 SPEC = Spec("fit", 1, {"fit.n": 3, "fit.mode": "lasso"}, {"download": "abc"})
@@ -72,6 +76,91 @@ def test_damage_is_noticed_named_and_mended(store, harm, words):
     assert words in reason
     assert store.make(SPEC, {}, write).summary == {"size": 1005}
     assert store.look_up(SPEC, {})[0] is not None
+
+
+def test_a_kept_time_stamp_hides_no_changed_byte_of_a_large_file(store, monkeypatch):
+    """Though it has been hashed before, in this boot."""
+    monkeypatch.setattr("pipeline.store.hash_notes.SETTLED_NS", -(10**12))
+
+    def write_much(folder):
+        (folder / "large.npy").write_bytes(bytes(3 * 2**20))
+        return {}
+
+    path = store.make(SPEC, {}, write_much).folder / "large.npy"
+    for _ in range(2):
+        assert Store(store.root).look_up(SPEC, {})[0] is not None
+    assert (store.root / ".hashed.json").is_file()
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(2**20)
+        file.write(b"x")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert Store(store.root).look_up(SPEC, {}) == (None, f"{path} is damaged: its checksum has changed")
+
+
+def test_a_result_has_its_name_when_all_of_it_is_on_the_disk(store, monkeypatch):
+    calls, fsync, rename = [], os.fsync, Path.rename
+
+    def named_fsync(handle):
+        calls.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+        fsync(handle)
+
+    def named_rename(path, target):
+        calls.append("renamed")
+        return rename(path, target)
+
+    (store.root / "fit").mkdir(parents=True)
+    monkeypatch.setattr(os, "fsync", named_fsync)
+    monkeypatch.setattr(Path, "rename", named_rename)
+    store.make(SPEC, {}, write)
+    before, after = calls[: calls.index("renamed")], calls[calls.index("renamed") + 1 :]
+    assert {"a.txt", "b.bin", "sub", "manifest.json", f".tmp-{SPEC.key}-{os.getpid()}"} == set(before)
+    assert after == ["fit"]
+
+
+def test_a_finished_result_leaves_no_unfinished_work(store):
+    other = Spec("fit", 1, {"fit.n": 4})
+    folders = [store.unfinished(spec, {}, fresh=False) for spec in (SPEC, other)]
+    folders.append(folders[0].with_name(f".work-{SPEC.key}-{'0' * 8}"))  # On inputs of other content.
+    for folder in folders:
+        folder.mkdir(parents=True)
+    store.make(SPEC, {}, write)
+    assert [folder.exists() for folder in folders] == [False, True, False]
+
+
+def test_a_disk_without_room_is_a_sentence_and_leaves_nothing(store):
+    def fail(folder):
+        write(folder)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(WorkStoppedError, match=r"the disk of \S+/store is full \(No space left .*or give --store"):
+        store.make(SPEC, {}, fail)
+    assert list((store.root / "fit").iterdir()) == []
+
+    def vanish(folder):
+        shutil.rmtree(store.root)
+        write(folder)
+
+    with pytest.raises(WorkStoppedError, match=r"/store has gone while it was in use"):
+        store.make(SPEC, {}, vanish)
+
+
+def test_a_file_in_the_place_of_a_result_blocks_nothing(store):
+    (store.root / "fit").mkdir(parents=True)
+    store.folder(SPEC).write_text("precious")
+    assert store.look_up(SPEC, {})[0] is None
+    store.make(SPEC, {}, write)
+    assert store.look_up(SPEC, {})[0] is not None
+    assert store.folder(SPEC).with_name(f"{SPEC.key}.aside-1").read_text() == "precious"
+    (store.root / ".lock-holder").mkdir()
+    with store.locked(pytest.fail):
+        pass
+
+
+def test_reasons_are_not_taken_from_results_in_folders_of_others(store):
+    store.make(SPEC, {}, write)
+    store.folder(SPEC).rename(store.folder(SPEC).with_name("0" * 16))
+    assert store.look_up(Spec("fit", 1, {**SPEC.settings, "fit.n": 5}, SPEC.inputs), {})[1] == "not run before"
 
 
 def test_the_result_of_another_key_in_its_folder_is_not_taken(store):
@@ -151,9 +240,26 @@ def test_what_a_killed_process_left_is_removed(store):
     for folder in (leftover, foreign):
         folder.mkdir(parents=True)
         (folder / "half.npy").write_text("x")
+    parts = [store.root / ".part-1.json", store.root / "objects" / "0123" / ".part-2.jsonl"]
+    for path in parts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     with store.locked(lambda line: None):
         assert not leftover.exists()
         assert foreign.exists()
+        assert not any(path.exists() for path in parts)
+
+
+def test_abandoned_work_is_removed_when_somebody_begins(store):
+    old = store.unfinished(SPEC, {}, fresh=False)
+    old.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    with store.locked(pytest.fail, {SPEC.key}):
+        assert old.exists()
+    said = []
+    with store.locked(said.append):
+        assert not old.exists()
+    assert len(said) == 1
 
 
 def test_the_second_process_waits_and_says_for_whom(store):

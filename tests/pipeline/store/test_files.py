@@ -1,24 +1,23 @@
-"""Files that appear whole or not at all, and what tells their content from another."""
+"""Files that appear whole or not at all."""
 
-import hashlib
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import check_place, identity, make_folder, save_arrays, whole_file
+from pipeline.store.files import (
+    check_place,
+    durable_folder,
+    flush_tree,
+    make_folder,
+    put_aside,
+    remove_parts,
+    save_arrays,
+    whole_file,
+)
 from pipeline.text.numbers import human_bytes
-
-
-def test_a_changed_file_in_an_image_folder_is_noticed(tmp_path):
-    (tmp_path / "batches").mkdir()
-    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abc")
-    stat = (tmp_path / "batches" / "data_batch_1").stat()
-    before = identity(tmp_path / "batches")
-    (tmp_path / "batches" / "data_batch_1").write_bytes(b"abd")
-    os.utime(tmp_path / "batches" / "data_batch_1", ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert identity(tmp_path / "batches") != before
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -37,6 +36,50 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o644
 
 
+@pytest.fixture
+def calls(monkeypatch):
+    """What is asked of the system, in order: ("fsync", name), ("replace", name)."""
+    found, fsync, replace = [], os.fsync, Path.replace
+
+    def named_fsync(handle):
+        found.append(("fsync", Path(f"/proc/self/fd/{handle}").readlink().name))
+        fsync(handle)
+
+    def named_replace(path, target):
+        found.append(("replace", target.name))
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", named_fsync)
+    monkeypatch.setattr(Path, "replace", named_replace)
+    return found
+
+
+def test_bytes_are_on_the_disk_before_the_name_is(tmp_path, calls):
+    with whole_file(tmp_path / "table.csv") as temporary:
+        temporary.write_text("new")
+    assert calls == [("fsync", temporary.name), ("replace", "table.csv"), ("fsync", tmp_path.name)]
+    calls.clear()
+    with whole_file(tmp_path / "table.csv", durable=False) as temporary:
+        temporary.write_text("newer")
+    assert calls == [("replace", "table.csv")]
+
+
+def test_new_folders_are_on_the_disk_with_their_names(tmp_path, calls):
+    for expected in ([tmp_path.name, "a", "b"], []):
+        durable_folder(tmp_path / "a" / "b" / "c")
+        assert [name for _, name in calls] == expected
+        calls.clear()
+    assert (tmp_path / "a" / "b" / "c").is_dir()
+
+
+def test_a_whole_folder_is_on_the_disk_files_first(tmp_path, calls):
+    (tmp_path / "sub").mkdir()
+    for name in ("a", "sub/b"):
+        (tmp_path / name).write_text(name)
+    flush_tree(tmp_path)
+    assert [name for _, name in calls] == ["a", "b", "sub", tmp_path.name]
+
+
 @pytest.mark.parametrize("compress", (False, True))
 def test_equal_arrays_are_equal_bytes_and_nothing_is_pickled(tmp_path, monkeypatch, compress):
     arrays = {"a": np.arange(12.0).reshape(3, 4), "b": np.array(["x", "yz"])}
@@ -49,14 +92,6 @@ def test_equal_arrays_are_equal_bytes_and_nothing_is_pickled(tmp_path, monkeypat
     with pytest.raises(ValueError, match="Object arrays cannot be saved"):
         save_arrays(tmp_path / "three.npz", {"a": np.array([{}], object)})
     assert not (tmp_path / "three.npz").exists()
-
-
-def test_a_very_large_file_is_known_by_its_place_size_and_time(tmp_path, monkeypatch):
-    path = tmp_path / "large"
-    path.write_bytes(b"x" * 100)
-    assert identity(path) == hashlib.sha256(b"x" * 100).hexdigest()
-    monkeypatch.setattr("pipeline.store.files.HASHED_BYTES", 99)
-    assert identity(path) == [str(path.resolve()), 100, path.stat().st_mtime_ns]
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
@@ -88,3 +123,17 @@ def test_places_that_nothing_can_have(tmp_path):
     for name in ("file/x", "dead", "x" * 300, "a\0b"):
         with pytest.raises(BadInputError, match=r"^OUT .*(cannot be made a folder|is no name of a folder)"):
             make_folder(tmp_path / name, "OUT")
+
+
+def test_what_stands_in_the_way_is_put_aside(tmp_path):
+    for number in (1, 2):
+        (tmp_path / "note").mkdir()
+        assert put_aside(tmp_path / "note") == tmp_path / f"note.aside-{number}"
+
+
+def test_only_what_was_left_half_written_is_removed(tmp_path):
+    for name in (".part-0123.npy", "part-0123.npy", ".other"):
+        (tmp_path / name).touch()
+    (tmp_path / ".part-folder").mkdir()
+    remove_parts(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other", ".part-folder", "part-0123.npy"]

@@ -1,6 +1,8 @@
 """A training that is killed goes on, workers change nothing, and images are kept where they are needed."""
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import time
@@ -12,10 +14,17 @@ from numbered_set import make_set, small
 from real_command import COMMAND
 from trained_here import noted_units
 
-from pipeline.images.image_set import load_cifar10
+from datamodels_inf.training.recipe import Recipe
+from pipeline.errors import BadInputError, WorkStoppedError
+from pipeline.images.image_set import load_cifar10, load_digits
+from pipeline.places.base import InProcess
 from pipeline.store.files import file_digest
 from pipeline.store.unfinished_steps import save_step
+from pipeline.training import made_set
 from pipeline.training.inputs import Features, images_digest
+from pipeline.training.job import Job
+from pipeline.training.made_set import train_source
+from pipeline.training.supplies import Images
 
 __all__ = ["small"]
 
@@ -59,6 +68,55 @@ def test_a_damaged_part_is_named_and_trained_again(tmp_path):
     assert "000000000.npz is damaged" in again.stdout and "trained again" in again.stdout
     for name in ("masks.npy", "margins.npy", "manifest.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+class Instant:
+    """Models of no time: supplies, work and maker in one."""
+
+    def __init__(self):
+        images = load_digits(20, 10)
+        self.job = Job("digits", 20, 10, images_digest(images), 30, Recipe(hidden=4), 5, 0.5, "fixed-size")
+        self._images = Images(self.job, images)
+
+    def keep(self, folder):
+        self._images.keep(folder)
+        return self
+
+    def open(self, threads):
+        return lambda unit, advance: {"margins": np.ones((unit.stop - unit.first, 10), np.float32)}
+
+    def size(self, unit):
+        return unit.stop - unit.first
+
+
+def test_a_disk_without_room_and_what_a_killed_process_left(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("pipeline.training.parts.save_step", full)
+        with pytest.raises(WorkStoppedError, match=r"the disk of \S+/set is full \(No space left.*give --out a folder"):
+            train_source(Instant(), tmp_path / "set", InProcess(1), quiet=True)
+    (tmp_path / "set" / ".part-0123.npy").touch()  # Killed while it wrote masks.npy.
+    train_source(Instant(), tmp_path / "set", InProcess(1), quiet=True)
+    assert {path.name for path in (tmp_path / "set").iterdir()} == {
+        "images.npz", "manifest.json", "margins.npy", "masks.npy",
+    }  # fmt: skip
+
+
+def test_images_that_are_damaged_before_the_set_is_made_are_not_certified(tmp_path, monkeypatch):
+    """They may have lain there for days."""
+    assembled = made_set.assemble
+
+    def late(parts, outcomes):
+        path = parts.folder / "images.npz"
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+        assembled(parts, outcomes)
+
+    monkeypatch.setattr(made_set, "assemble", late)
+    with pytest.raises(BadInputError, match=r"images\.npz is missing or damaged"):
+        train_source(Instant(), tmp_path / "set", InProcess(1), quiet=True)
+    assert not (tmp_path / "set" / "manifest.json").exists()
 
 
 @pytest.mark.parametrize("numbered", (True, False))

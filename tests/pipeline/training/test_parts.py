@@ -54,6 +54,8 @@ def test_they_are_found_again_and_are_of_one_job(parts):
     assert sentence.endswith("give --out another folder.")
     (parts.folder / "job.json").write_text("{}")
     assert "job.json is damaged; delete" in refusal(Parts.found, parts.out)
+    sentence = refusal(parts.claimed().__enter__)
+    assert sentence.endswith(f"or another's; delete {parts.folder / 'job.json'}, and run the command again.")
 
 
 def test_a_folder_in_which_nothing_is_finished_and_nobody_works_is_free_for_another_job(parts):
@@ -164,4 +166,4 @@ def test_a_note_that_cannot_be_read_is_of_no_job(tmp_path):
     for text in ("", "[]", "{}", json.dumps({"job": {"n_train": 3}})):
         note.write_text(text)
         assert read_job(note) is None
-        assert "is of another" in refusal(check_same, note, JOB, "is of another")
+        assert "names no job of this command" in refusal(check_same, note, JOB, "is of another")

@@ -1,9 +1,13 @@
 """Tiles in the making: what is whole is kept, what is damaged is made again, and a tile is done with all its files."""
 
+import shutil
+
 import numpy as np
 import pytest
 
+from pipeline.errors import WorkStoppedError
 from pipeline.places.base import InProcess
+from pipeline.stages.atlas import tile_files
 from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.atlas.tiles import tile_name
 
@@ -68,3 +72,32 @@ def test_a_tile_counts_as_done_when_all_its_files_are_there(made):
     (unfinished / "more-000000.npy").unlink()
     make()
     assert estimated == [(0, 16)]
+
+
+def test_a_tile_copied_from_another_is_made_again(made):
+    """With its checksum, and of the same shape."""
+    make, estimated, said, unfinished = made
+    make()
+    estimated.clear()
+    for suffix in (".npy", ".sha256"):
+        (unfinished / f"tile-000016{suffix}").unlink()  # Else its content would change in the stage's folder too.
+        shutil.copy(unfinished / f"tile-000000{suffix}", unfinished / f"tile-000016{suffix}")
+    out = make()
+    assert estimated == [(16, 32)]
+    assert np.load(out / "tile-000016.npy").max() == 16
+    assert any("tile-000016.npy is damaged" in line for line in said)
+
+
+def test_a_tile_that_is_damaged_while_others_are_made_is_not_linked(made, monkeypatch):
+    make, _, _, unfinished = made
+    make()
+    (unfinished / "more-000032.npy").unlink()  # One is to be made again.
+    save = tile_files._save
+
+    def harm(path, tile):
+        save(path, tile)
+        (unfinished / "tile-000000.npy").write_bytes(b"harmed")
+
+    monkeypatch.setattr(tile_files, "_save", harm)
+    with pytest.raises(WorkStoppedError, match=r"tile-000000\.npy was damaged since the command began; run it again"):
+        make()

@@ -11,6 +11,7 @@ from datamodels_inf.designs.pairs import Pairs
 from pipeline.images.image_set import Labels
 from pipeline.stages.test.pair_chunks import EFFECTS, NOTES
 from pipeline.stages.test.tests_table import write_tests
+from pipeline.store.unfinished_steps import save_step
 
 
 def test_a_large_table_is_written_in_little_memory(tmp_path):
@@ -27,7 +28,7 @@ def test_a_large_table_is_written_in_little_memory(tmp_path):
         columns |= {f"{name} {m}": rng.random(step) for name in ("statistic", "pvalue") for m in METHODS}
         columns |= {f"note {m}": np.full(step, k % 2, np.int8) for k, m in enumerate(METHODS)}
         chunks.append(tmp_path / f"{start:06d}.npz")
-        np.savez(chunks[-1], **columns)
+        save_step(chunks[-1], columns)
     write_tests(tmp_path / "tests.parquet", pairs, chunks[:1], METHODS, labels)  # What it imports is not counted.
     pool = pyarrow.default_memory_pool()
     before = pool.bytes_allocated()
