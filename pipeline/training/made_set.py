@@ -36,6 +36,7 @@ from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import file_digest, make_folder, remove_parts, save_arrays, whole_file
 from pipeline.text.json_file import read_json
+from pipeline.text.sealed_json import sealed, unsealed
 from pipeline.training.any_job import AnyJob
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import Job
@@ -136,7 +137,7 @@ def kept_margins(job: AnyJob, margins: NDArray[np.float32]) -> NDArray[Any]:
 
 def _check_files(out: Path) -> None:
     try:
-        digests = dict(read_json(out / MANIFEST)["sha256"])
+        digests = dict(unsealed(read_json(out / MANIFEST))["sha256"])
     except (BadInputError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{out / MANIFEST} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():
@@ -178,7 +179,7 @@ def assemble(parts: Parts, outcomes: Sequence[NDArray[Any]]) -> None:
         "sha256": {name: file_digest(out / name) for name in names},
     }
     with whole_file(out / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(sealed(manifest), indent=1) + "\n", encoding="utf-8")
 
 
 def _save_margins(job: AnyJob, margins: NDArray[Any], out: Path) -> str:
