@@ -29,6 +29,7 @@ from pipeline.remote.objects import Identity
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import durable_folder, put_aside, whole_file
 from pipeline.store.hashing import current
+from pipeline.text.sealed_json import sealed, unsealed
 
 NOTE = "object.json"
 ARRAY = "array.npy"
@@ -105,7 +106,7 @@ class Mirror:
         if note.exists() and not note.is_file():
             put_aside(note)
         with whole_file(note) as temporary:
-            temporary.write_text(json.dumps({**description, "checksum": _checksum(description)}), encoding="utf-8")
+            temporary.write_text(json.dumps(sealed(description)), encoding="utf-8")
 
     def _open(self) -> None:
         """The file, made if it is not there, with the header and the size that it must have, whatever happened to it:
@@ -187,20 +188,14 @@ class Mirror:
 def read_note(path: Path) -> dict[str, Any] | None:
     """What a mirror is a copy of; None where nothing says it, or not as it was written."""
     try:
-        found = json.loads(path.read_bytes())
-        checksum = found.pop("checksum", None)  # Notes of earlier versions have none.
-        whole = checksum is None or checksum == _checksum(found)
+        found = unsealed(json.loads(path.read_bytes()))
         types = {"name": str, "kind": str, "size": int, "etag": str, "shape": list}
         fits = all(type(found[name]) is kind for name, kind in types.items())
-        if whole and fits and found["shape"] and all(type(n) is int and n >= 0 for n in found["shape"]):
-            return dict(found)
+        if fits and found["shape"] and all(type(n) is int and n >= 0 for n in found["shape"]):
+            return found
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return None
-
-
-def _checksum(description: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
 def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Interval]:

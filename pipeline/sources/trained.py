@@ -17,6 +17,7 @@ from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
 from pipeline.store.identity import identity
 from pipeline.text.json_file import read_json
+from pipeline.text.sealed_json import unsealed
 from pipeline.training.inputs import FEATURE_FILE, Features
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ MULTIPLES = "margins.npz"
 def trained_files(folder: Path, images: Path | None) -> Files:
     """The files of such a folder, which has a manifest.json; `images` are taken instead of its own."""
     try:
-        manifest = read_json(folder / "manifest.json")
+        manifest = unsealed(read_json(folder / "manifest.json"))
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))

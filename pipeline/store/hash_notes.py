@@ -13,12 +13,12 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pipeline.store.files import whole_file
+from pipeline.text.sealed_json import checksum_of, sealed
 
 FILE = ".hashed.json"
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -59,8 +59,7 @@ class HashNotes:
             return
         notes = dict(list((_read(self._file) | self._new).items())[-MOST:])
         with suppress(OSError), whole_file(self._file, durable=False) as temporary:
-            content = {"boot": boot, "files": notes}
-            temporary.write_text(json.dumps({**content, "checksum": _checksum(content)}), encoding="ascii")
+            temporary.write_text(json.dumps(sealed({"boot": boot, "files": notes})), encoding="ascii")
         self._known, self._new = notes, {}
 
 
@@ -86,16 +85,11 @@ def _stamp(found: os.stat_result) -> Note:
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
 def _read(file: Path) -> dict[str, Note]:
     """Those of this boot; none from a file that is not as it was written."""
     try:
         found = json.loads(file.read_text(encoding="ascii"))
-        checksum = found.pop("checksum")
-        if checksum != _checksum(found) or not found["boot"] or found["boot"] != boot_id():
+        if found["checksum"] != checksum_of(found) or not found["boot"] or found["boot"] != boot_id():
             return {}
         notes = dict(found["files"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -16,6 +16,7 @@ from typing import Any
 
 from pipeline.store.hashing import Hashing
 from pipeline.text.own_paths import shareable
+from pipeline.text.sealed_json import checksum_of, sealed
 
 MANIFEST = "manifest.json"
 PACKAGES = ("datamodels-inf", "numpy", "scipy", "scikit-learn", "torch")
@@ -73,8 +74,8 @@ def write_manifest(
         "versions": versions(),
         "files": files,
     }
-    manifest["checksum"] = _checksum(manifest)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(sealed(manifest), indent=1, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
@@ -82,7 +83,7 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
     try:
         text = path.read_text(encoding="utf-8")
         manifest: dict[str, Any] = json.loads(text)
-        intact = text.endswith("}\n") and manifest["checksum"] == _checksum(manifest)
+        intact = text.endswith("}\n") and manifest["checksum"] == checksum_of(manifest)
         recipe = Spec(*(manifest[name] for name in ("stage", "version", "settings", "inputs")))
         fits = recipe.key == manifest["key"] and all(map(_is_inside, manifest["files"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -101,12 +102,6 @@ def read_fitting(path: Path) -> dict[str, Any] | None:
 def _is_inside(name: str) -> bool:
     parts = PurePosixPath(name).parts
     return bool(parts) and ".." not in parts and not PurePosixPath(name).is_absolute()
-
-
-def _checksum(manifest: Mapping[str, Any]) -> str:
-    """Of all but itself: later stages read parameters from a manifest."""
-    body = {name: value for name, value in manifest.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -25,8 +25,9 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
 from pipeline.store.files import durable_folder, whole_file
-from pipeline.store.unfinished_steps import read_step, save_step
+from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 from pipeline.text.json_file import read_json
+from pipeline.text.sealed_json import sealed, unsealed
 from pipeline.training.any_job import AnyJob, job_of_json, words_of
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import differing
@@ -105,13 +106,15 @@ class Parts:
             )
         with self._lock(self.folder / CLAIM):
             note = self.folder / NOTE
+            if note.is_file() and read_job(note) is None and self._are_own():
+                note.unlink()  # It is damaged, and the batches say themselves whose they are.
             if note.is_file() and read_job(note) != self.job:
                 if not self.is_idle():
                     self._check_note()
                 self._clear()
             if not note.is_file():
                 with whole_file(note) as temporary:
-                    temporary.write_text(json.dumps({"job": self.job.as_json()}), encoding="utf-8")
+                    temporary.write_text(json.dumps(sealed({"job": self.job.as_json()})), encoding="utf-8")
             yield
 
     @contextmanager
@@ -131,6 +134,15 @@ class Parts:
         locks = [self.folder / LOCK, *self.folder.glob(f"shard-*/{LOCK}")]
         return not any(_is_held(lock) for lock in locks) and not any(self.folder.glob("[0-9]*.npz"))
 
+    def _are_own(self) -> bool:
+        """Whether there are batches, and all of them are of this job."""
+        there = [start for start in self.starts if self.path(start).exists()]
+        steps = [read_step(self.path(start), lambda damage: None) or {} for start in there]
+        return bool(there) and all(self._has_tag(step, start) for step, start in zip(steps, there, strict=True))
+
+    def _has_tag(self, found: Arrays, start: int) -> bool:
+        return "of" in found and found["of"].tobytes() == self._tag(start)
+
     def _clear(self) -> None:
         for path in self.folder.iterdir():
             if path.is_file() and path.name != LOCK:
@@ -141,7 +153,7 @@ class Parts:
         found = read_step(self.path(start), complain, unbound=True)  # The tag binds it, wherever it was trained.
         if found is None:
             return None
-        if "of" in found and found["of"].tobytes() != self._tag(start):  # Without it, of an earlier version.
+        if "of" in found and not self._has_tag(found, start):  # Without it, of an earlier version.
             complain(f"{self.path(start)} is of another job, or of other models of it")
             return None
         models, outcomes = self.models(start), found.get("margins", np.zeros(0))
@@ -217,7 +229,7 @@ def shard_folder(out: Path, shard: Shard) -> Path:
 def read_job(path: Path) -> AnyJob | None:
     """That of a manifest or of a note; None where it holds none."""
     try:
-        return job_of_json(read_json(path)["job"])
+        return job_of_json(unsealed(read_json(path))["job"])
     except (BadInputError, ValueError, KeyError, TypeError):
         return None
 
@@ -231,13 +243,10 @@ def check_same(path: Path, job: AnyJob, problem: str) -> None:
     found = read_job(path)
     if found == job:
         return
-    if found is None:  # A note is written again, and parts of another job are known by their tag.
-        then = f"delete {path}, and run the command again" if path.name == NOTE else "give --out another folder"
-        raise BadInputError(f"{path} names no job of this command: it is damaged, or another's; {then}.")
     if isinstance(found, FunctionJob) and isinstance(job, FunctionJob) and found == _before_a_change(job, found):
         raise BadInputError(
             f"{path.parent} holds models that {job.function} trained before its file was changed, and they are not "
             f"mixed with others: undo the change of {source_file(job.function)}, or give --out another folder."
         )
-    how = differing(found.as_json(), job.as_json())
-    raise BadInputError(f"{path.parent} {problem} ({how}); give --out another folder.")
+    how = "" if found is None else f" ({differing(found.as_json(), job.as_json())})"
+    raise BadInputError(f"{path.parent} {problem}{how}; give --out another folder.")

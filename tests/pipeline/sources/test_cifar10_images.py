@@ -13,6 +13,7 @@ from real_command import states
 from pipeline.images.find import get_images
 from pipeline.images.image_set import ImageSet, Labels, load_cifar10
 from pipeline.sources.cifar10_images import stored_images
+from pipeline.text.sealed_json import sealed
 from pipeline.training.inputs import Features
 
 __all__ = ["made_once", "nowhere", "small"]
@@ -128,7 +129,7 @@ def test_a_set_of_other_images_than_its_numbers_say_has_grey_tiles_for_good(made
     manifest = made / "set" / "manifest.json"
     content = json.loads(manifest.read_text())
     content["job"]["images_sha256"] = "0" * 64
-    manifest.write_text(json.dumps(content))
+    manifest.write_text(json.dumps(sealed(content)))
     ok(made, "images", "--path", small.folder)
     output = ok(made, "download", *settings("set", wanted))
     assert output.count("without images, with grey tiles") == 1

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from pipeline.config_files import load_config
 from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
-from pipeline.store.manifests import _checksum
+from pipeline.text.sealed_json import sealed
 
 SETTINGS = (
     f"source.fit_rows={N_FIT}", f"source.held_out_rows={N_TEST}", "fit.n_lambdas=20", "test.design=top",
@@ -50,7 +50,7 @@ def both(tmp_path_factory):
             manifest = json.loads(path.read_text())
             manifest["summary"] |= {"outcome": "loss", "higher_is_better": False, "has_names": True}
             NAMES.save(downloaded.folder / "names.json")
-            path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}) + "\n")
+            path.write_text(json.dumps(sealed(manifest)) + "\n")
         pipeline.run("report")
     return home
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from pipeline.store.hashing import Hashing
-from pipeline.store.manifests import Spec, _checksum, read_fitting, read_manifest, write_manifest
+from pipeline.store.manifests import Spec, read_fitting, read_manifest, write_manifest
+from pipeline.text.sealed_json import sealed
 
 SPEC = Spec("fit", 1, {"fit.n": 3}, {"download": "abc"})
 
@@ -31,7 +32,7 @@ def test_a_manifest_is_read_as_it_was_written(path):
 def test_one_that_is_not_of_its_own_key_is_none(path, change):
     """Though its checksum is right."""
     manifest = json.loads(path.read_text()) | change
-    path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}) + "\n")
+    path.write_text(json.dumps(sealed(manifest)) + "\n")
     assert read_manifest(path) is None
 
 

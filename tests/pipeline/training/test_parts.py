@@ -54,8 +54,22 @@ def test_they_are_found_again_and_are_of_one_job(parts):
     assert sentence.endswith("give --out another folder.")
     (parts.folder / "job.json").write_text("{}")
     assert "job.json is damaged; delete" in refusal(Parts.found, parts.out)
-    sentence = refusal(parts.claimed().__enter__)
-    assert sentence.endswith(f"or another's; delete {parts.folder / 'job.json'}, and run the command again.")
+
+
+@pytest.mark.parametrize("damage", ("{}", "", '{"job": 5}', "seed"))
+def test_a_damaged_note_does_not_cost_batches_that_say_whose_they_are(parts, damage):
+    note = parts.folder / "job.json"
+    note.write_text(note.read_text().replace('"seed": 5', '"seed": 6') if damage == "seed" else damage)
+    trained = {"margins": np.ones((512, 3), np.float32), "of": np.frombuffer(parts._tag(512), np.uint8)}
+    save_step(parts.path(512), trained)
+    assert "other settings" in refusal(Parts(parts.out, OTHER).claimed().__enter__)
+    with parts.claimed():
+        pass
+    assert Parts.found(parts.out) == parts
+    assert parts.outcomes(512) is not None
+    note.write_text("{}")
+    finish(parts, 0)  # One that does not say it.
+    assert "other settings" in refusal(parts.claimed().__enter__)
 
 
 def test_a_folder_in_which_nothing_is_finished_and_nobody_works_is_free_for_another_job(parts):
@@ -166,4 +180,4 @@ def test_a_note_that_cannot_be_read_is_of_no_job(tmp_path):
     for text in ("", "[]", "{}", json.dumps({"job": {"n_train": 3}})):
         note.write_text(text)
         assert read_job(note) is None
-        assert "names no job of this command" in refusal(check_same, note, JOB, "is of another")
+        assert "is of another" in refusal(check_same, note, JOB, "is of another")

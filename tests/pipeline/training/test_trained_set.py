@@ -16,6 +16,7 @@ from pipeline.config_files import load_config
 from pipeline.images.image_set import as_float, load_digits
 from pipeline.places.processes import Processes
 from pipeline.store.files import file_digest
+from pipeline.text.sealed_json import sealed
 from pipeline.training.function_work import FunctionTraining
 from pipeline.training.inputs import read_inputs
 from pipeline.training.trained_set import TrainedSet
@@ -79,9 +80,13 @@ def test_what_is_not_as_the_manifest_says_is_refused(made, tmp_path):
     assert "images.npz is damaged: its checksum is not that of its manifest" in refusal(lambda: found.content)
     manifest = json.loads((made / "manifest.json").read_text())
     for change in ({"proportion": 0.1}, {"n_train": 18}, {"n_train": 30}, {"law": "bernoulli", "proportion": 0.01}):
-        (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | change}))
+        (tmp_path / "set" / "manifest.json").write_text(
+            json.dumps(sealed(manifest | {"job": manifest["job"] | change}))
+        )
         assert "does not hold masks as its manifest says they were drawn" in refusal(of_folder, tmp_path / "set")
-    (tmp_path / "set" / "manifest.json").write_text(json.dumps(manifest | {"job": manifest["job"] | {"n_targets": 3}}))
+    (tmp_path / "set" / "manifest.json").write_text(
+        json.dumps(sealed(manifest | {"job": manifest["job"] | {"n_targets": 3}}))
+    )
     assert "other numbers of images than its manifest" in refusal(inputs_of, of_folder(tmp_path / "set"))
     (tmp_path / "set" / "masks.npy").write_bytes(b"no array")
     assert "masks.npy is not a whole array of masks" in refusal(of_folder, tmp_path / "set")
@@ -94,7 +99,7 @@ def test_a_set_with_features_shows_models_these(made, tmp_path):
     digests = {"features.npz": file_digest(tmp_path / "features.npz")}
     job = replace(job, n_train=len(FEATURES.train), n_targets=len(FEATURES.targets))
     np.save(tmp_path / "masks.npy", np.packbits(np.arange(job.n_train)[None] < round(job.n_train / 2), axis=1))
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"job": job.as_json(), "sha256": digests}))
+    (tmp_path / "manifest.json").write_text(json.dumps(sealed(manifest | {"job": job.as_json(), "sha256": digests})))
     found = of_folder(tmp_path)
     assert found.job == job
     gone = replace(found, inputs_file=tmp_path / "gone" / "features.npz")
@@ -127,8 +132,18 @@ def test_a_source_that_was_not_trained_here_is_refused(tmp_path):
 @pytest.mark.parametrize("change", ({"job": {"n_train": 3}}, {"job": None}), ids=("other keys", "nothing"))
 def test_a_manifest_that_does_not_say_how_is_refused(made, tmp_path, change):
     manifest = json.loads((made / "manifest.json").read_text())
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest | change))
+    (tmp_path / "manifest.json").write_text(json.dumps(sealed(manifest | change)))
     assert "does not say how its models were trained" in refusal(of_folder, tmp_path)
+
+
+def test_a_changed_digit_of_a_manifest_is_noticed(made, tmp_path):
+    """Of the recipe or of the step of margins it would be a number like any other."""
+    shutil.copytree(made, tmp_path / "set")
+    path = tmp_path / "set" / "manifest.json"
+    text = path.read_text()
+    path.write_text(text.replace('"seed": ', '"seed": 1'))
+    assert path.read_text() != text
+    assert "does not say how its models were trained" in refusal(of_folder, tmp_path / "set")
 
 
 def test_a_set_of_a_function_is_trained_on_by_it_in_the_folder_of_the_command(tmp_path, monkeypatch):
