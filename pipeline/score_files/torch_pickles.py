@@ -19,8 +19,8 @@ ZIP = b"PK\x03\x04"
 OTHER_THINGS = "it holds other things than tensors, or is damaged; nothing else is unpickled"
 LARGEST_PICKLE = 16 * 2**20
 MOST_STORAGES = 100_000
-N_OLD_PICKLES = 4
-"""Of torch's older format: a mark, a version, the system, and what was saved; a list of its storages follows."""
+N_OLD_PICKLES = 5
+"""Of torch's older format: a mark, a version, the system, what was saved, and a list of its storages."""
 SIZES = {
     "DoubleStorage": 8, "LongStorage": 8, "ComplexFloatStorage": 8, "ComplexDoubleStorage": 16, "FloatStorage": 4,
     "IntStorage": 4, "HalfStorage": 2, "BFloat16Storage": 2, "ShortStorage": 2,

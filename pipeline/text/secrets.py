@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 HIDDEN = "***"
-_LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:@]+:(?!\d*(?:[/?#]|$))\S*@)")
+_LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]{0,2000}@|[^\s/?#:@]{1,200}:(?!\d{0,9}(?:[/?#]|$))\S{0,2000}@)")
 """Before the host; also a password with an unescaped slash, which no server would be asked with."""
 _QUERY = re.compile(r"(?<=[?#])[^\s?#]*=[^\s?#]*")
 _CLOSING = re.compile(r"[\"'.,;:)\]}>]*$")

@@ -18,6 +18,7 @@ LONGEST = (
     "pipeline/commands/test_train_function.py",
     "product/test_example_own_function.py",
     "product/test_faults.py",
+    "product/test_hostile_input.py",
     "pipeline/test_run_stopped.py",
     "pipeline/stages/verify/test_stage.py",
     "pipeline/stages/fit/test_lasso_batches.py",

@@ -70,3 +70,13 @@ def test_what_would_take_memory_or_time_is_refused(tmp_path, pickled):
     (tmp_path / "old.pt").write_bytes(pickled * 4)
     with pytest.raises(ValueError):
         load(tmp_path / "old.pt")
+
+
+def test_the_list_of_storages_of_an_old_file_is_looked_at_too(tmp_path):
+    """It follows what was saved; a length in it would be believed."""
+    torch.save(torch.zeros(3), tmp_path / "a.pt", _use_new_zipfile_serialization=False)
+    content = (tmp_path / "a.pt").read_bytes()
+    place = content.rindex(b"\x80\x02]")
+    (tmp_path / "a.pt").write_bytes(content[:place] + b"\x80\x02]X\xff\xff\xff\x7f")
+    with pytest.raises(ValueError, match="damaged"):
+        check_pickles(tmp_path / "a.pt")
