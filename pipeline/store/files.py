@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,23 @@ def file_digest(path: Path) -> str:
     """The sha256 of its content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """The bytes of `numpy.save`, straight into `path`, and an error where the disk has no room for all of them.
+
+    Numpy hands arrays to C's buffers and does not ask whether these could be written: where a disk is full, or a limit
+    is reached, the last bytes are missing without a word, and a checksum of what is left would certify it.
+    """
+    with path.open("wb") as file:
+        np.lib.format.write_array(_OnlyWritten(file), np.asanyarray(array), allow_pickle=False)
+
+
+class _OnlyWritten:
+    """A file that numpy does not take for one, so that it writes through Python."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write = file.write
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], *, compress: bool = False) -> None:

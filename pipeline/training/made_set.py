@@ -34,7 +34,7 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import file_digest, make_folder, remove_parts, save_arrays, whole_file
+from pipeline.store.files import file_digest, make_folder, remove_parts, save_array, save_arrays, whole_file
 from pipeline.text.json_file import read_json
 from pipeline.text.sealed_json import sealed, unsealed
 from pipeline.training.any_job import AnyJob
@@ -54,7 +54,7 @@ def train_source(
     """Make the source folder `out`, or go on with it; a folder of another job is left alone."""
     parts = Parts(out, supplies.job)
     if not is_whole(parts):
-        with telling_of_the_disk(out, "--out", there=out), unless_made(parts):
+        with telling_of_the_disk(out, "--out", there=parts.folder), unless_made(parts):
             work = _begun(supplies, parts)
             with parts.work():
                 parts.train_missing(parts.starts, work, partial(kept_margins, parts.job), place, quiet, say)
@@ -82,7 +82,7 @@ def train_shard(
     parts = Parts(out, supplies.job)
     own, trained = parts.of_shard(shard), 0
     if not is_whole(parts):
-        with telling_of_the_disk(out, "--out", there=out), unless_made(parts):
+        with telling_of_the_disk(out, "--out", there=parts.folder), unless_made(parts):
             work = _begun(supplies, parts)
             with parts.work(shard):
                 trained = parts.train_missing(own, work, partial(kept_margins, parts.job), place, quiet, say)
@@ -162,7 +162,7 @@ def assemble(parts: Parts, outcomes: Sequence[NDArray[Any]]) -> None:
     remove_parts(out)
     check_kept(job, parts.folder)  # It may be days since they were brought.
     with whole_file(out / "masks.npy") as temporary:
-        np.save(temporary, np.concatenate([pack_rows(parts.models(start).masks(job)) for start in parts.starts]))
+        save_array(temporary, np.concatenate([pack_rows(parts.models(start).masks(job)) for start in parts.starts]))
     names = ["masks.npy", _save_margins(job, np.concatenate(outcomes), out)]
     for name in kept_files(job, parts.folder):
         with whole_file(out / name) as temporary:
@@ -187,7 +187,7 @@ def _save_margins(job: AnyJob, margins: NDArray[Any], out: Path) -> str:
     if isinstance(job, FunctionJob) or job.margin_step is None:
         name = "margins.npy" if isinstance(job, Job) else "outcomes.npy"
         with whole_file(out / name) as temporary:
-            np.save(temporary, margins)
+            save_array(temporary, margins)
         return name
     small = np.abs(margins).max() <= np.iinfo(np.int8).max
     save_arrays(out / MULTIPLES, {"multiples": margins.T.astype(np.int8 if small else np.int16)}, compress=True)

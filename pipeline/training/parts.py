@@ -243,13 +243,10 @@ def check_same(path: Path, job: AnyJob, problem: str) -> None:
     found = read_job(path)
     if found == job:
         return
-    if found is None:  # A note is written again, and parts of another job are known by their tag.
-        then = f"delete {path}, and run the command again" if path.name == NOTE else "give --out another folder"
-        raise BadInputError(f"{path} names no job of this command: it is damaged, or another's; {then}.")
     if isinstance(found, FunctionJob) and isinstance(job, FunctionJob) and found == _before_a_change(job, found):
         raise BadInputError(
             f"{path.parent} holds models that {job.function} trained before its file was changed, and they are not "
             f"mixed with others: undo the change of {source_file(job.function)}, or give --out another folder."
         )
-    how = differing(found.as_json(), job.as_json())
-    raise BadInputError(f"{path.parent} {problem} ({how}); give --out another folder.")
+    how = "" if found is None else f" ({differing(found.as_json(), job.as_json())})"
+    raise BadInputError(f"{path.parent} {problem}{how}; give --out another folder.")

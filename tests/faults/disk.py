@@ -104,7 +104,7 @@ def _limited(place, share, ground):
         place.prepare(folder)
         own = [path for path in (place.scene.folder / place.home).rglob("*") if path.is_file()]
         largest = max(path.stat().st_size for path in own)
-        done = ground.forks.run(folder, *place.words, file_bytes=max(100, int(share * largest)))
+        done = ground.forks.run(folder, *place.words, file_bytes=max(BLOCK, int(share * largest)))
         return judged(place, folder, ground, done, FULL)
 
     return Try("RLIMIT_FSIZE", f"limit: {place.stage} with files of {share:.0%}", make)

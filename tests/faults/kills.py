@@ -5,6 +5,7 @@ that each kind of moment is met. Then the same command is run again: it must end
 leave nothing behind and make no finished step a second time.
 """
 
+import contextlib
 import os
 import random
 import shutil
@@ -63,13 +64,9 @@ class _AtTime:
             wait_until(lambda: place.has_begun(folder), process)
             begun = time.time()
             wait_until(lambda: time.time() > begun + self.share * whole, process)
-            os.killpg(process.pid, signal.SIGKILL)
-            killed = time.time()
-        process.wait()
-        moment = place.moment(folder)
-        saved = place.steps(folder).values()
-        lost = max(0.0, killed - max(saved)) / whole if saved else 0.0  # Else in the first step, or before it.
-        return run_again(place, folder, ground, moment, lost)
+            with contextlib.suppress(ProcessLookupError):  # It has ended.
+                os.killpg(process.pid, signal.SIGKILL)
+        return run_again(place, folder, ground, place.moment(folder))
 
 
 class _AtEvent:
@@ -84,7 +81,7 @@ class _AtEvent:
         if done.code not in (-signal.SIGKILL, 0):
             return Outcome("failed", f"it ended with {done.code} before the kill: {done.err}")
         moment = moment_of_last(self.place, log) if done.code else MOMENTS[-1]
-        return run_again(self.place, folder, self.ground, moment, 0.0)
+        return run_again(self.place, folder, self.ground, moment)
 
 
 def _undisturbed(place, ground):
@@ -99,8 +96,8 @@ def _undisturbed(place, ground):
     return max(0.05, seconds)
 
 
-def run_again(place, folder, ground, moment, lost):
-    """The same command after a kill; lost: the share of the stage's time since the last step that was saved."""
+def run_again(place, folder, ground, moment):
+    """The same command after a kill: the bytes of an undisturbed run, and no finished step made again."""
     finished, rows, log = place.steps(folder), place.rows(folder), ground.folder / "again-events"
     log.unlink(missing_ok=True)
     seen = len(ground.bucket.log.requests) if place.stage == "download" else 0
@@ -112,7 +109,7 @@ def run_again(place, folder, ground, moment, lost):
     twice += [f"rows {a} to {b} of {name}" for name, a, b in _fetched_again(rows, ground, seen)]
     if twice:
         why = "; ".join(filter(None, (why, f"made again though finished: {', '.join(twice[:3])}")))
-    return Outcome("went on", why, lost, moment)
+    return Outcome("went on", why, len(finished) + len(rows), moment)
 
 
 def _fetched_again(rows, ground, seen):

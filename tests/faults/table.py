@@ -25,7 +25,7 @@ def lines(rows):
 
 def _what(row):
     how = ", ".join(f"{count:,} {word}" for word, count in row.how.most_common())
-    return f"{how}; at most {row.redone:.0%} of the stage's time since the last saved step" if row.redone else how
+    return f"{how}; they found {row.kept:,} finished steps" if row.kept else how
 
 
 def moments(rows):

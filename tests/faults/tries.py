@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a try. how: a word for it. why: if something was lost, what. redone: the share of a stage's work
-    that was done once more. moment: when the fault came."""
+    """What became of a try. how: a word for it. why: if something was lost, what. kept: finished steps that were found,
+    none of which was made again. moment: when the fault came."""
 
     how: str
     why: str = ""
-    redone: float = 0.0
+    kept: int = 0
     moment: str = ""
 
 
@@ -37,7 +37,7 @@ class Row:
     tries: int = 0
     survived: int = 0
     lost: int = 0
-    redone: float = 0.0
+    kept: int = 0
     how: Counter = field(default_factory=Counter)
     moments: Counter = field(default_factory=Counter)
     failures: list = field(default_factory=list)
@@ -46,7 +46,7 @@ class Row:
         """One more try."""
         self.tries += 1
         self.how[outcome.how] += 1
-        self.redone = max(self.redone, outcome.redone)
+        self.kept += outcome.kept
         if outcome.moment:
             self.moments[outcome.moment] += 1
         if outcome.why:

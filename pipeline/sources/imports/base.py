@@ -21,7 +21,7 @@ from pipeline.sources.layouts.own_folder import OwnFolder
 from pipeline.sources.mask_rows import CHUNK_ROWS
 from pipeline.sources.opened import Opened
 from pipeline.sources.subsets_file import SUBSETS_FILE
-from pipeline.store.files import check_place, make_folder
+from pipeline.store.files import check_place, make_folder, save_array
 
 
 @dataclass(frozen=True)
@@ -126,11 +126,11 @@ def _write(folder: Path, converted: Converted) -> None:
     flat = np.concatenate([np.zeros(0, np.int64), *converted.lists])
     sizes = {len(images) for images in converted.lists}
     if len(sizes) == 1:
-        np.save(folder / "indices.npy", flat.reshape(len(converted.lists), -1))
+        save_array(folder / "indices.npy", flat.reshape(len(converted.lists), -1))
     else:
-        np.save(folder / "indices.npy", flat)
-        np.save(folder / "indptr.npy", np.cumsum([0, *map(len, converted.lists)]))
-    np.save(folder / "outcomes.npy", np.asarray(converted.outcomes))
+        save_array(folder / "indices.npy", flat)
+        save_array(folder / "indptr.npy", np.cumsum([0, *map(len, converted.lists)]))
+    save_array(folder / "outcomes.npy", np.asarray(converted.outcomes))
     said = {
         "n_train": converted.n_train,
         "lists": "excluded" if converted.excluded else "included",

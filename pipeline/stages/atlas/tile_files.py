@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import WorkStoppedError
@@ -17,7 +16,7 @@ from pipeline.places.base import Advance, Work
 from pipeline.progress import progress_bar
 from pipeline.stages.atlas.tiles import tile_name, tile_size
 from pipeline.stages.base import Run
-from pipeline.store.files import put_aside, whole_file
+from pipeline.store.files import put_aside, save_array, whole_file
 from pipeline.store.unfinished_steps import fits_checksum, note_checksum
 
 
@@ -82,7 +81,7 @@ def _save(path: Path, tile: NDArray[Any]) -> None:
     if path.is_dir():
         put_aside(path)
     with whole_file(path) as temporary:
-        np.save(temporary, tile)
+        save_array(temporary, tile)
         note_checksum(path, content=temporary)
 
 

@@ -13,6 +13,7 @@ from pipeline.errors import BadInputError, StoppedEarly
 from pipeline.fresh_summaries import FreshSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
+from pipeline.store.files import save_array
 from pipeline.store.unfinished_steps import read_again, read_step, save_step
 from pipeline.training.trained_set import TrainedSet
 from pipeline.training.work import Models
@@ -50,9 +51,9 @@ def run(run: Run) -> FreshSummary:
     starts = range(0, verify.fresh, made.job.batch(verify.fresh, BATCH))
     _train_missing(run, made, seed, starts)
     bits = np.concatenate([pack_rows(_models(run, seed, start, starts.step).masks(made.job)) for start in starts])
-    np.save(run.out / "masks.npy", bits)
+    save_array(run.out / "masks.npy", bits)
     margins = np.concatenate([_margins(run, start) for start in starts])
-    np.save(run.out / "margins.npy", margins)
+    save_array(run.out / "margins.npy", margins)
     return FreshSummary(n_models=len(margins), n_train=made.job.n_train, n_targets=margins.shape[1], seed=seed)
 
 

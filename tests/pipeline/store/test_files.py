@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from pipeline.store.files import (
     make_folder,
     put_aside,
     remove_parts,
+    save_array,
     save_arrays,
     whole_file,
 )
@@ -137,3 +139,19 @@ def test_only_what_was_left_half_written_is_removed(tmp_path):
     (tmp_path / ".part-folder").mkdir()
     remove_parts(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other", ".part-folder", "part-0123.npy"]
+
+
+@pytest.mark.parametrize("n", (100, 5000))
+def test_an_array_is_saved_as_numpy_does_and_a_full_disk_is_noticed(tmp_path, n):
+    """Numpy itself leaves out the last bytes of the smaller one without a word."""
+    array = np.arange(n, dtype=np.float32).reshape(2, -1)
+    save_array(tmp_path / "ours.npy", array)
+    np.save(tmp_path / "numpys.npy", array)
+    assert (tmp_path / "ours.npy").read_bytes() == (tmp_path / "numpys.npy").read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 * n, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            save_array(tmp_path / "full.npy", array)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
