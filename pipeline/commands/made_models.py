@@ -46,7 +46,7 @@ def shard_lines(shard: Shard, done: ShardDone, parts: Parts) -> Iterator[str]:
     n_batches, name = len(parts.starts), f"shard {shard.number:,} of {shard.count:,}"
     if not done.n_batches:
         batches = are_counted(n_batches, "batch") if n_batches == 1 else f"are only {n_batches:,} batches"
-        yield f"{name.capitalize()} has nothing to train: there {batches} of {parts.starts.step:,} models."
+        yield f"{name.capitalize()} has nothing to train: there {batches} of {counted(parts.starts.step, 'model')}."
     else:
         there = done.n_models - done.n_trained
         before = f", {there:,} were there" if there else ""

@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING
 from pipeline.errors import BadInputError, WorkStoppedError
 from pipeline.places import worker
 from pipeline.places.base import Advance, U, Work
-from pipeline.places.fitness import Expected, UnfitWorkerError, noted
+from pipeline.places.fitness import Expected, UnfitWorkerError, named, noted
 from pipeline.places.settings import ClusterSettings
 from pipeline.places.started import connected
-from pipeline.places.watch import Watch
+from pipeline.places.watch import KEPT, Watch, asked, silent
 from pipeline.store.files import file_digest, whole_file
 from pipeline.store.unfinished_steps import Arrays
 from pipeline.text.numbers import counted
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+FORGET = 10.0
+"""Seconds for workers to close what they have open."""
 
 
 @dataclass(eq=False)
@@ -69,7 +72,7 @@ class Cluster:
         """Let every worker give back the memory of what it has open."""
         if self._reached is not None:
             with suppress(Exception):  # A worker that cannot be asked has nothing that matters.
-                self._reached[0].run(worker.forget)
+                asked(self._reached[0], worker.forget, seconds=FORGET)
 
     def done(self, work: Work[U], units: Iterable[U], advance: Advance) -> Iterator[tuple[U, Arrays]]:
         """Whoever stops early cancels what waits; what a worker is in the middle of, it finishes for nobody."""
@@ -81,15 +84,16 @@ class Cluster:
         import cloudpickle  # Comes with Dask; it also pickles what a script defines.
 
         client, expected = self._reach()
-        watch, pickled = Watch(client, self.settings, self.say, self.quiet), cloudpickle.dumps(work)
+        watch = Watch(client, self.settings, self.say, self.quiet, expected.token)
+        pickled = cloudpickle.dumps(work)
         under_way: dict[Future, U] = {}
         try:
             while True:
                 room = self.settings.in_flight * max(1, watch.n_workers()) - len(under_way)
                 for unit in islice(left, max(0, room)):
                     key = f"{type(work).__name__}-{next(self._numbers)}-{expected.token}"
-                    asked = client.submit(worker.make, pickled, pickle.dumps(unit), expected, key=key, pure=False)
-                    under_way[asked] = unit
+                    future = client.submit(worker.make, pickled, pickle.dumps(unit), expected, key=key, pure=False)
+                    under_way[future] = unit
                 if not under_way:
                     return
                 for future in watch.finished(under_way):
@@ -108,7 +112,7 @@ class Cluster:
         except (BadInputError, WorkStoppedError):
             raise
         except Exception:
-            _refuse_unfit(*self._reach())
+            _refuse_unfit(*self._reach(), self.settings.patience)
             raise
 
     def _reach(self) -> tuple[Client, Expected]:
@@ -117,20 +121,27 @@ class Cluster:
             client = self._open.enter_context(connected(self.settings, self.say, self.quiet))
             expected = self._open.enter_context(noted(self.folder.absolute()))
             Watch(client, self.settings, self.say, self.quiet).wait_for_one()
-            _refuse_unfit(client, expected)
+            _refuse_unfit(client, expected, self.settings.patience)
             threads = client.nthreads()
             self.say(f"{counted(len(threads), 'worker')} with {counted(sum(threads.values()), 'thread')} of a cluster")
             self._reached = client, expected
         return self._reached
 
 
-def _refuse_unfit(client: Client, expected: Expected) -> None:
-    """An error of a worker that is asked is that it cannot even import what it is asked with."""
-    said = client.run(worker.problem, expected, on_error="return")
+def _refuse_unfit(client: Client, expected: Expected, patience: float) -> None:
+    """An error of a worker that is asked is that it cannot even import what it is asked with, or that it has just gone:
+    then Dask knows, and others do its work."""
+    try:
+        said = asked(client, worker.problem, expected, seconds=patience)
+    except TimeoutError as error:
+        raise WorkStoppedError(
+            f"{named(silent(client))} not answered for {patience:g} s (cluster.patience); end what does not go on, "
+            f"and run the command again: {KEPT}."
+        ) from error
     problems = {
         address: f"it cannot use our code ({problem})" if isinstance(problem, Exception) else problem
         for address, problem in said.items()
-        if problem
+        if problem and not isinstance(problem, OSError)
     }
     if problems:
         raise UnfitWorkerError.of(problems)

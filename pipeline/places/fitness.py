@@ -101,6 +101,11 @@ class UnfitWorkerError(BadInputError):
         return cls(f"{words}; {remedy}, then run the command again.")
 
 
+def named(addresses: list[str]) -> str:
+    """ "worker tcp://… has", "workers tcp://…, tcp://… have"; "a worker has" where it is not known which."""
+    return f"{_some(addresses)} {'have' if len(addresses) > 1 else 'has'}" if addresses else "a worker has"
+
+
 def _some(addresses: list[str]) -> str:
     more = f" and {len(addresses) - 3:,} more" if len(addresses) > 3 else ""
     return f"worker{'s' if len(addresses) > 1 else ''} {', '.join(addresses[:3])}{more}"

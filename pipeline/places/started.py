@@ -39,7 +39,12 @@ def connected(settings: ClusterSettings, say: Callable[[str], object], quiet: bo
                 client = using.enter_context(Client(using.enter_context(_local(int(match[1])))))
             else:
                 client = using.enter_context(_of_scheduler(address, settings.patience))
+        client.loop.asyncio_loop.set_exception_handler(_nothing)
         yield client
+
+
+def _nothing(loop: object, context: object) -> None:
+    """Of tasks of Dask's own that nobody waits for any more, as when all workers have gone."""
 
 
 def _of_scheduler(address: str, patience: float) -> Client:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import WorkStoppedError
+from pipeline.places import worker
 from pipeline.places.settings import SLURM, ClusterSettings
 from pipeline.progress import working
 from pipeline.store.unfinished_steps import Arrays
@@ -32,11 +33,14 @@ class Watch:
     settings: ClusterSettings
     say: Callable[[str], object]
     quiet: bool
+    token: str = ""
+    """Of the command: workers tell for whom they work."""
     _workers: int = 0
     _looked: float = -LOOK
     _seen: float = field(default_factory=time.monotonic)
     _told: bool = False
     _looked_closer: float = field(default_factory=time.monotonic)
+    _told_of_others: bool = False
     _paused: float | None = None
     """When all workers were first seen to have paused."""
 
@@ -89,8 +93,8 @@ class Watch:
         except KilledWorker as error:
             raise WorkStoppedError(
                 f"one unit of work has ended {error.allowed_failures + 1} workers, the last of them "
-                f"{error.last_worker.address}, as happens where work needs more memory than a worker has (its log may "
-                f"tell more): give workers more, or start fewer of them on a machine; {KEPT}."
+                f"{error.last_worker.address}, as happens where work needs more memory than a worker has, or ends its "
+                f"process (its log may tell more): give workers more, or start fewer of them on a machine; {KEPT}."
             ) from error
         except (CancelledError, CommClosedError, TimeoutError) as error:
             raise self._lost() from error
@@ -128,6 +132,7 @@ class Watch:
         self._looked_closer = now
         if not self._all_paused():
             self._paused = None
+            self._tell_of_others()
         elif self._paused is None:
             self._paused = now
             self.say("all workers have paused, for they are short of memory …")
@@ -137,16 +142,31 @@ class Watch:
                 f"they use more than Dask allows them, so start workers with more memory (--memory-limit); {KEPT}."
             )
 
+    def _tell_of_others(self) -> None:
+        """One unit of a command that was interrupted, and that never ends, keeps a worker from all others."""
+        if self._told_of_others or not self.token:
+            return
+        try:
+            at_work = asked(self.client, worker.at_work_for, seconds=ANSWER)
+        except (OSError, TimeoutError, ValueError):
+            return
+        if at_work and all(isinstance(token, str) and token not in ("", self.token) for token in at_work.values()):
+            self._told_of_others = True
+            self.say(
+                "all workers are at work for another command, perhaps one that was interrupted; if that does not end, "
+                "start them anew …"
+            )
+
     def _all_paused(self) -> bool:
         """And none is in the middle of a unit, which it would finish."""
         try:
-            asked = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
-            known: dict[str, dict[str, Any]] = asked["workers"]
+            identity = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
+            known: dict[str, dict[str, Any]] = identity["workers"]
         except (OSError, TimeoutError, ValueError) as error:
             raise self._lost() from error
         return bool(known) and all(
-            worker["status"] == "paused" and not worker["metrics"].get("task_counts", {}).get("executing")
-            for worker in known.values()
+            one["status"] == "paused" and not one["metrics"].get("task_counts", {}).get("executing")
+            for one in known.values()
         )
 
     def _check(self) -> None:
@@ -161,3 +181,23 @@ class Watch:
     def _scheduler(self) -> str:
         scheduler = self.client.scheduler
         return self.settings.address or "" if scheduler is None else str(scheduler.address)
+
+
+def asked(client: Client, question: Callable[..., Any], *words: Any, seconds: float, **options: Any) -> dict[str, Any]:
+    """What all workers answer, or those of `workers`, by their address; an exception where one cannot. TimeoutError
+    where one does not in time: `Client.run` would wait for it without an end."""
+    found: dict[str, Any] = client.sync(
+        client._run, question, *words, on_error="return", callback_timeout=seconds, **options
+    )
+    return found
+
+
+def silent(client: Client) -> list[str]:
+    """The workers that do not answer now."""
+    found = []
+    for address in client.sync(client.scheduler.ncores, callback_timeout=ANSWER):
+        try:
+            asked(client, worker.at_work_for, workers=[address], seconds=LOOK)
+        except TimeoutError:
+            found.append(str(address))
+    return found

@@ -22,6 +22,8 @@ _one_at_a_time = Lock()
 _opened: dict[tuple[str, bytes], Maker[Any]] = {}
 """By the command that opened it, for another one's files and functions may have changed, and its pickle."""
 _fit_for: set[Expected] = set()
+_at_work: list[str] = []
+"""The command whose unit is being made."""
 
 
 def make(work: bytes, unit: bytes, expected: Expected) -> Arrays:
@@ -35,13 +37,22 @@ def make(work: bytes, unit: bytes, expected: Expected) -> Arrays:
             _fit_for.add(expected)
         keep_memory()
         threads = min(int(get_worker().state.nthreads), available_cores())
-        with blas_threads(threads):
-            return _maker(expected.token, work, threads)(pickle.loads(unit), lambda step: None)
+        _at_work[:] = [expected.token]
+        try:
+            with blas_threads(threads):
+                return _maker(expected.token, work, threads)(pickle.loads(unit), lambda step: None)
+        finally:
+            _at_work.clear()
 
 
 def problem(expected: Expected) -> str:
     """For `Client.run`, before work starts."""
     return expected.problem()
+
+
+def at_work_for() -> str:
+    """The token of the command whose unit is being made; empty if none is."""
+    return "".join(_at_work)
 
 
 def forget() -> None:

@@ -96,9 +96,10 @@ class FunctionTrainer:
             except (Exception, SystemExit) as error:  # Of a function that is not ours, anything.
                 if not left:
                     times, last = ("", "") if tries == 1 else (f" {tries:,} times", ", at last")
+                    raised = in_words(error, self.function.file)
                     raise WorkStoppedError(
-                        f"{self.function.name} failed{times} for model {model:,}{last} with {in_words(error)}; what "
-                        "was finished is kept, and the same command goes on from there."
+                        f"{self.function.name} failed{times} for model {model:,}{last} with {raised}; what was "
+                        "finished is kept, and the same command goes on from there."
                     ) from error
         return self._checked(given, model)
 

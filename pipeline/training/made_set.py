@@ -56,7 +56,7 @@ def train_source(
     if not is_whole(parts):
         with telling_of_the_disk(out, "--out", there=parts.folder), unless_made(parts):
             work = _begun(supplies, parts)
-            with parts.work():
+            with parts.work(say=say):
                 parts.train_missing(parts.starts, work, partial(kept_margins, parts.job), place, quiet, say)
                 assemble(parts, _all_outcomes(parts))
     parts.remove()
@@ -84,7 +84,7 @@ def train_shard(
     if not is_whole(parts):
         with telling_of_the_disk(out, "--out", there=parts.folder), unless_made(parts):
             work = _begun(supplies, parts)
-            with parts.work(shard):
+            with parts.work(shard, say):
                 trained = parts.train_missing(own, work, partial(kept_margins, parts.job), place, quiet, say)
     if whole := is_whole(parts):
         parts.remove()  # What was trained while others finished the set.

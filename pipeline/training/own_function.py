@@ -140,10 +140,12 @@ def _unusable(name: str, error: BaseException) -> BadInputError:
     return BadInputError(f"--function {name} cannot be imported: {in_words(error)}.")
 
 
-def in_words(error: BaseException) -> str:
-    """What was raised and where, on one line."""
+def in_words(error: BaseException, file: Path | None = None) -> str:
+    """What was raised and where, on one line: in `file`, if it was called from there."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    own = [frame for frame in frames if file is not None and Path(frame.filename) == file]
+    last = (own or frames)[-1:]
+    place = "".join(f" ({frame.filename}, line {frame.lineno})" for frame in last)
     message = " ".join(str(error).split())[:300]
     return f"{type(error).__name__}{': ' if message else ''}{message}{place}"
 

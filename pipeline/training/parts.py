@@ -118,12 +118,21 @@ class Parts:
             yield
 
     @contextmanager
-    def work(self, shard: Shard | None = None) -> Iterator[None]:
-        """On a shard, or on all batches, by one process at a time; others may work on other shards meanwhile."""
-        with self._lock(self.folder if shard is None else shard_folder(self.out, shard)):
+    def work(self, shard: Shard | None = None, say: Callable[[str], object] = lambda line: None) -> Iterator[None]:
+        """On a shard, or on all batches, by one process at a time; others may work on other shards meanwhile. Whoever
+        has to wait says so."""
+        lock = self._lock(self.folder if shard is None else shard_folder(self.out, shard))
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"waiting for another command, which trains into {self.out} …")
+            lock.acquire()
+        try:
             with self._lock(self.folder / CLAIM):  # Nobody is in the middle of taking the folder for another job,
                 self._check_note()  # and from now on nobody can.
             yield
+        finally:
+            lock.release()
 
     def _check_note(self) -> None:
         check_same(self.folder / NOTE, self.job, "holds unfinished work with other settings")

@@ -54,7 +54,15 @@ def test_it_is_not_silent_and_says_what_it_does(rehearsed):
 
 
 def good_run():
-    figures = {"pairs": 2000, "nulls": 1800, "findings": 9, "fdp": 0.1, "null_below_005": 0.05, "coverage": 0.95}
+    figures = {
+        "pairs": 2000,
+        "nulls": 1800,
+        "targets": 900,
+        "findings": 9,
+        "fdp": 0.1,
+        "null_below_005": 0.05,
+        "coverage": 0.95,
+    }
     return {
         "fetched": {"a": 1}, "needed": {"a": 1}, "beside_rows": 259, "found": {"contrast": figures}, "seconds": 70.0,
         "transfer": 15.0, "terminal": True, "own_gb": 2.0, "silences": [(4.0, "")],
@@ -93,7 +101,8 @@ def test_a_false_finding_is_seen(tmp_path):
     (tmp_path / "tests.csv").write_text("\n".join([header, *rows]))
     found = against_truth(tmp_path / "tests.csv", law)["paired"]
     assert found == {
-        "pairs": 1, "true": 0, "findings": 1, "fdp": 1.0, "nulls": 1, "null_below_005": 1.0, "coverage": 0.0
+        "pairs": 1, "true": 0, "findings": 1, "fdp": 1.0, "nulls": 1, "targets": 1, "null_below_005": 1.0,
+        "coverage": 0.0,
     }  # fmt: skip
 
 

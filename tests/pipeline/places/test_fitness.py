@@ -1,6 +1,7 @@
 """A worker that does not see the files, or would make other bytes of them, is named before any work starts."""
 
 import shutil
+import signal
 import subprocess
 import time
 
@@ -11,8 +12,9 @@ from dask_processes import HELPERS, dask_processes, wait_until
 from noted_work import Noted
 from places import ROOT
 
+from pipeline.errors import WorkStoppedError
 from pipeline.places import fitness
-from pipeline.places.cluster import Cluster
+from pipeline.places.cluster import Cluster, _refuse_unfit
 from pipeline.places.fitness import OWN, UnfitWorkerError, noted, remove_notes, versions
 from pipeline.places.settings import ClusterSettings
 
@@ -107,6 +109,34 @@ def test_an_unfit_worker_that_comes_later_is_named_too(tmp_path):
             with pytest.raises(UnfitWorkerError, match=rf"worker tcp://\S+: it has {OWN} .*; install the same"):
                 list(done)
             assert time.monotonic() - began < 20
+
+
+def test_a_worker_that_does_not_answer_is_named_in_time(tmp_path):
+    """And not called unfit: it may go on later."""
+    with dask_processes(tmp_path, 1, "--no-nanny") as processes:
+        frozen = processes.worker("--no-nanny")
+        log = processes.log(frozen)
+        address = log[log.index("Start worker at:") :].split()[3]
+        settings = ClusterSettings(address=processes.address, patience=2.0)
+        with Cluster(settings, tmp_path, lambda line: None, quiet=True) as cluster:
+            frozen.send_signal(signal.SIGSTOP)
+            try:
+                said = rf"worker {address} has not answered for 2 s \(cluster.patience\); .*: what was finished is kept"
+                with pytest.raises(WorkStoppedError, match=said):
+                    next(cluster.done(Noted(tmp_path), range(3), lambda step: None))
+            finally:
+                frozen.send_signal(signal.SIGCONT)
+
+
+def test_a_worker_that_goes_while_it_is_asked_is_not_unfit(tmp_path, monkeypatch):
+    """Dask knows that it has gone, and others make its units."""
+    answers = {"tcp://a:1": "", "tcp://b:1": ConnectionResetError("gone")}
+    monkeypatch.setattr("pipeline.places.cluster.asked", lambda *_, **__: answers)
+    with noted(tmp_path) as expected:
+        _refuse_unfit(None, expected, 1.0)
+        answers["tcp://c:1"] = ModuleNotFoundError("No module named 'pipeline'")
+        with pytest.raises(UnfitWorkerError, match=r"^worker tcp://c:1: it cannot use our code \(No module"):
+            _refuse_unfit(None, expected, 1.0)
 
 
 def test_a_note_is_there_while_it_lasts_and_old_ones_go(tmp_path):

@@ -139,6 +139,28 @@ def test_a_worker_is_waited_for_and_not_in_silence(tmp_path):
     assert said == [waiting, "1 worker with 1 thread of a cluster"]
 
 
+def test_workers_that_are_at_work_for_another_command_are_told_of(tmp_path, monkeypatch):
+    """As for one that was interrupted in the middle of a unit, which goes on for nobody."""
+    monkeypatch.setattr("pipeline.places.watch.LOOK_CLOSER", 0.2)
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    said, long = [], Noted(folders[0], seconds=6.0)
+    with dask_processes(tmp_path) as processes:
+
+        def other():
+            with place(processes, folders[0]) as cluster:
+                list(cluster.done(long, range(1), lambda step: None))
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        wait_until(lambda: long.begun)
+        with place(processes, folders[1], said) as cluster:
+            assert len(list(cluster.done(Noted(folders[1]), range(2), lambda step: None))) == 2
+        thread.join()
+    assert len([line for line in said if "all workers are at work for another command" in line]) == 1
+
+
 @pytest.mark.parametrize("another_comes", (False, True), ids=("nobody", "another"))
 def test_a_result_that_goes_with_its_worker(tmp_path, another_comes):
     """It is finished, and lost before it is here: made again by another worker, or, where none comes, waited for as

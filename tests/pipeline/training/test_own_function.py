@@ -7,7 +7,7 @@ from own_training import write_module
 from small_cifar10 import refusal
 
 from pipeline.store.files import file_digest
-from pipeline.training.own_function import OwnFunction, source_file
+from pipeline.training.own_function import OwnFunction, in_words, source_file
 
 TWICE = "def twice(x):\n    return 2 * x\n"
 
@@ -133,3 +133,13 @@ def test_one_that_takes_other_arguments_is_refused_with_them(tmp_path, text):
 def test_one_that_can_be_called_with_a_mask_and_a_seed_is_taken(tmp_path, text):
     write_module(tmp_path, "takes.py", text)
     find("takes:f", tmp_path).check_arguments()
+
+
+def test_an_error_is_told_with_the_line_of_the_users_file(tmp_path):
+    """And not with that of the library which raised it."""
+    write_module(tmp_path, text="import json\n\n\ndef train_one(mask, seed):\n    return json.loads('{')\n")
+    found = OwnFunction.find("mine:train_one", tmp_path)
+    with pytest.raises(ValueError) as told:
+        found.call(None, 0)
+    assert in_words(told.value, found.file).endswith(f"({tmp_path / 'mine.py'}, line 5)")
+    assert "decoder.py, line" in in_words(told.value)

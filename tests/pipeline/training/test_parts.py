@@ -8,7 +8,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 from filelock import FileLock
-from small_cifar10 import refusal
+from small_cifar10 import refusal, wait_for
 
 from datamodels_inf.training.recipe import Recipe
 from pipeline.errors import BadInputError
@@ -181,3 +181,20 @@ def test_a_note_that_cannot_be_read_is_of_no_job(tmp_path):
         note.write_text(text)
         assert read_job(note) is None
         assert "is of another" in refusal(check_same, note, JOB, "is of another")
+
+
+def test_whoever_has_to_wait_for_another_command_says_so(parts):
+    said, second = [], []
+    with ThreadPoolExecutor(1) as other:
+        with parts.work(say=said.append):
+            waiting = other.submit(_worked, parts, second)
+            wait_for(lambda: second)
+            assert not waiting.done()
+        waiting.result(timeout=60)
+    assert said == []
+    assert second == [f"waiting for another command, which trains into {parts.out} …", "at work"]
+
+
+def _worked(parts, said):
+    with parts.work(say=said.append):
+        said.append("at work")
