@@ -4,13 +4,15 @@ import json
 import re
 
 MADE = re.compile(r"made [-+:\dT]+ in [\d.]+ s")
+OF_THE_MACHINE = (".lock", ".hashed.json")
+"""Beginnings of names: who is at work, and which files were read since the machine started."""
 OF_THE_RUN = ("made_at", "seconds", "command", "checksum", "origin")
 
 
 def contents(folder):
     """{path: bytes} of all files of a store, a set or a folder of reports."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    return {name: _timeless(path) for name, path in files.items() if not name.startswith(".lock")}
+    return {name: _timeless(path) for name, path in files.items() if not name.startswith(OF_THE_MACHINE)}
 
 
 def _timeless(path):
