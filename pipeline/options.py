@@ -135,13 +135,7 @@ download_options = (*config_options, _store, _force, *_work, _verbose)
 stage_options = (*config_options, _store, _force, cluster_option, *_work, _verbose)
 """Of commands that run stages and publish nothing."""
 
-status_options = (
-    *config_options,
-    _store,
-    _reports,
-    click.option("--verify", is_flag=True, help="Hash every file of the store, and name those that are damaged."),
-    _verbose,
-)
+status_options = (*config_options, _store, _reports, _verbose)
 """Of what looks at stages and runs none."""
 
 result_options = (*config_options, _store, _verbose)

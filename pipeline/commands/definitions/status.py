@@ -13,6 +13,7 @@ from pipeline.options import status_options, with_options
 
 @click.command()
 @with_options(status_options)
+@click.option("--verify", is_flag=True, help="Hash every file of the store, and name those that are damaged.")
 def status(*, verify: bool, **options: Any) -> None:
     """List the stages: key, size, age, and what would run and why. With --verify, hash everything in the store."""
     from pipeline.commands.status import status_lines

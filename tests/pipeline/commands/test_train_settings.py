@@ -72,7 +72,7 @@ def test_out_goes_before_the_store(folder):
     (("--config", "tiny.toml", "--set", "train.balanced=true"), "are for train.dataset 'cifar10'"),
     (("--config", "tiny.toml", "--seed", 2**64), "train.seed = 18446744073709551616"),
     (("--config", "tiny.toml", "--proportion", 0.01), "--proportion 0.01 of 20 images is none or all of them"),
-    (("--config", "tiny.toml", "--learning-rate", "inf"), "train.learning_rate = 'Infinity': input should be less"),
+    (("--config", "tiny.toml", "--learning-rate", "inf"), "train.learning_rate = 'Infinity': input should be a finite"),
     (("--dataset", "cifar10", "--images", "2024", "--out", "x"), "2024"),
 ])  # fmt: skip
 def test_what_is_refused(folder, arguments, part):
