@@ -17,10 +17,10 @@ def test_one_is_an_interrupt_and_later_ones_do_not_stop_what_clears_up(number):
     cleared = False
     with pytest.raises(KeyboardInterrupt), as_interrupts():
         try:
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
         finally:
             for again in ENDING:
-                os.kill(os.getpid(), again)
+                signal.raise_signal(again)
             cleared = True
     assert cleared
     assert came() == number
@@ -33,7 +33,7 @@ def test_what_is_ignored_or_answered_by_others_stays_so():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with as_interrupts():
-            os.kill(os.getpid(), signal.SIGHUP)
+            signal.raise_signal(signal.SIGHUP)
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert came() is None
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
