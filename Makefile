@@ -4,8 +4,7 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 UV ?= $(shell command -v uv)
-# Python compiles a module when it is first imported; to compile all of them here takes the better part of a minute.
-PIP = $(BIN)/python -m pip install --quiet --no-compile
+PIP = $(BIN)/python -m pip install --quiet
 INSTALL := $(PIP_ARGS) --constraint constraints.txt --editable '.[dev]'
 
 .PHONY: demo study sample simulate test test-long faults lint clean
@@ -41,7 +40,7 @@ simulate: $(VENV)/.made
 
 # One worker per core, one file at a time each; threads inside a worker would only be in the others' way. Files are taken
 # in the order of tests/conftest.py, the longest first: xdist's own order would leave those with few tests to the end.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: lint
 	$(PYTEST)

@@ -1,4 +1,5 @@
-"""A shell's background job (`make test &`) ignores SIGINT, and so would the processes that the tests interrupt.
+"""A shell's background job (`make test &`) ignores SIGINT, one of nohup's SIGHUP, and so would the processes that the
+tests interrupt.
 
 Kernels are compiled once, before the workers of xdist start, which would each compile them.
 
@@ -19,6 +20,8 @@ HERE = Path(__file__).parent
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 pytest.register_assert_rewrite(
     "command_here", "contrast_cases", "faulty_mirror", "gram_checks", "lasso_problems", "python2_batches",

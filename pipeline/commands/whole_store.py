@@ -216,7 +216,7 @@ def _whole(path: Path, entry: dict[str, Any]) -> Check:
     def problem(advance: Advance) -> str:
         size = path.stat().st_size
         if size != entry["bytes"]:
-            return f"is damaged: {size} bytes where {entry['bytes']} were written"
+            return f"is damaged: {size:,} bytes where {entry['bytes']:,} were written"
         fits = part_digest(path, 0, None, advance) == entry["sha256"]
         return "" if fits else "is damaged: its checksum has changed"
 

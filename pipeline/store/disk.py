@@ -50,8 +50,8 @@ def disk_sentence(
     larger = f", or give {option} a folder on a larger disk" if option else ""
     other = f", or give {option} another folder" if option else ""
     if number in FULL:
-        size = f": {human_bytes(needed())} are needed" if needed is not None else ""
-        return f"the disk of {place} is full ({reason}){size}; free some space{larger}, {KEPT}."
+        wanted = f": {human_bytes(needed())} are needed" if needed is not None else ""
+        return f"the disk of {place} is full ({reason}){wanted}; free some space{larger}, {KEPT}."
     if number in READ_ONLY:
         return f"{place} cannot be written ({reason}); make its disk writable{other}, {KEPT}."
     if number in UNREACHABLE:

@@ -63,7 +63,8 @@ def remove_parts(folder: Path) -> None:
 def put_aside(path: Path) -> Path:
     """Give what stands where a file or folder of ours belongs another name, for whoever put it there."""
     numbers = range(1, 10_000)
-    free = next(place for n in numbers if not (place := path.with_name(f"{path.name}.aside-{n}")).exists())
+    places = (path.with_name(f"{path.name}.aside-{number}") for number in numbers)
+    free = next(place for place in places if not place.exists())
     return path.rename(free)
 
 

@@ -60,10 +60,10 @@ def remove_abandoned(root: Path, keep: Collection[str], say: Callable[[str], obj
     for work in gone:
         shutil.rmtree(work.folder, ignore_errors=True)
     if gone:
-        size = human_bytes(sum(work.n_bytes for work in gone))
+        space = human_bytes(sum(work.n_bytes for work in gone))
         places = ", ".join(f"{work.folder.parent.name}/{work.folder.name}" for work in gone[:3])
         more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
         say(
             f"removed {counted(len(gone), 'unfinished work')} that nobody has gone on with for {ABANDONED_DAYS} days "
-            f"({size}): {places}{more}"
+            f"({space}): {places}{more}"
         )

@@ -2,6 +2,7 @@
 leaves or prints."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ def test_a_renewed_signature_changes_no_key_and_no_name_and_another_file_does():
         url = f"https://{login}@host/masks.npy?{query}"
         changes = ["source.kind=http", f"source.masks_url={url}", "source.margins_url=http://a/y.npy"]
         config = load_config("digits", changes)
-        return next(Pipeline(config, "store", "reports").specs())[1].key, config.report.name
+        return next(Pipeline(config, Path("store"), Path("reports")).specs())[1].key, config.report.name
 
     assert keys("v=1&sig=a&se=2026") == keys("v=1&sig=b&se=2027", "me:two")
     assert len({keys("v=1&sig=a"), keys("v=2&sig=a")}) == 2
