@@ -35,9 +35,9 @@ def status_lines(pipeline: Pipeline) -> Iterator[str]:
         yield f"  and {counted(len(others) - whole, 'damaged one')}, which status --verify names"
     works = list(unfinished_works(root))
     if works:
-        size = human_bytes(sum(work.n_bytes for work in works))
+        space = human_bytes(sum(work.n_bytes for work in works))
         yield (
-            f"  and {counted(len(works), 'unfinished work')} ({size}): a run goes on with its own, and removes what "
+            f"  and {counted(len(works), 'unfinished work')} ({space}): a run goes on with its own, and removes what "
             f"nobody has gone on with for {ABANDONED_DAYS} days"
         )
 
