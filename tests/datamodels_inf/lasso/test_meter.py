@@ -174,3 +174,15 @@ def test_a_fit_of_one_target_tells_of_its_work_many_times(monkeypatch):
     assert kinds["transposed"] == pytest.approx(1.0)
     assert 1.0 < kinds["counted"] <= 300.0
     assert MOMENTS < kinds["walked"] <= 2 * MOMENTS + PATH + REFIT
+
+
+def test_a_fit_tells_what_memory_holds_and_what_its_refits_will_count(monkeypatch):
+    """At the refit, rows that are there lack the validation rows: some work, known before the first is completed."""
+    masks, margins, _ = problem(5, 5000, 300, 2)
+    kept, awaited = [], []
+    monkeypatch.setattr(Meter, "keeps", lambda self, rows: kept.append(rows))
+    monkeypatch.setattr(Meter, "awaits", lambda self, rows: awaited.append(rows))
+    fit_lasso(masks, margins, n_lambdas=12, progress=lambda step: None)
+    assert kept == [300]
+    assert len(awaited) == 1
+    assert 0.0 < awaited[0] < 300.0
