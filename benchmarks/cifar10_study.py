@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from datamodels_inf.findings import Family, counts_by_correction
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from datamodels_inf.neighbours.neighbours import pixel_vectors
@@ -31,7 +32,6 @@ from datamodels_inf.training.train import train_margins
 from pipeline.commands.train import UNLABELLED, train_from_settings
 from pipeline.config import Config
 from pipeline.config_files import load_config
-from pipeline.findings import Family, counts_by_correction
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.run import Pipeline
 from pipeline.sources.embedded import HOME

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from pyarrow import parquet
 
+from datamodels_inf.findings import counts_by_correction
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config
 from pipeline.config_files import load_config
-from pipeline.findings import counts_by_correction
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 from pipeline.stages.prior.files import read_prior

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from datamodels_inf.prediction import Family, evidence_cells, predict
+from datamodels_inf.prediction import CountedFamily, evidence_cells, predict
 from datamodels_inf.prediction.shapes import expected_shape
 from datamodels_inf.prediction.weights_and_shape import FLOOR, LEAST_WEIGHT
 from datamodels_inf.shape import Shape
@@ -57,7 +57,8 @@ def findings(effect: Floats, gain: float, rng: np.random.Generator, floor: float
     m = len(effect)
     cells = evidence_cells(effect + rng.standard_normal(m), np.ones(m), np.full(m, 1.0 / gain))
     p = 2.0 * ndtr(-np.abs(gain * effect + rng.standard_normal(m)))
-    found, by = predict(Family.of(cells), alpha=ALPHA, floor=floor, least_weight=least), Shape.benjamini_yekutieli(m)
+    found = predict(CountedFamily.of(cells), alpha=ALPHA, floor=floor, least_weight=least)
+    by = Shape.benjamini_yekutieli(m)
     weight = found.weights(cells)
     centre = found.shape.support[np.argmax(found.shape.support * found.shape.mass)] if not found.reason else 1
     shapes = [by if found.reason else expected_shape(m, np.array([factor * centre]), floor) for factor in WRONG]
@@ -121,7 +122,7 @@ def main() -> None:
             effect, gain = TRUTHS["t3"](rng, many), rng.uniform(0.1, 3.0, many)
             start = time.perf_counter()
             cells = evidence_cells(effect + rng.standard_normal(many), np.ones(many), 1.0 / gain)
-            found = predict(family := Family.of(cells), alpha=ALPHA)
+            found = predict(family := CountedFamily.of(cells), alpha=ALPHA)
             found.weights(cells)
             print(f"{many} tests of all gains, {len(family.cells)} cells: {time.perf_counter() - start:.1f} s")
 

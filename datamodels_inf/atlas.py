@@ -35,6 +35,7 @@ GB = 10**9
 class AtlasTile:
     """The influence of all d images on some targets: row k of (targets, d) arrays belongs to targets[k].
 
+    estimate: Δ̂_ki = θ̂_ki − mean_{j≠i} θ̂_kj + (1/n)·Σ_m (x_mi − S_m/d)·e_mk/κ, standard_error: its SE (`influence`).
     tails: of each target, as in `Influence`; empty where none is needed.
     """
 
@@ -67,8 +68,15 @@ def influence_atlas(
     memory_gb : what tiles, masks and work may take together; at least 16 targets are held.
     tails : False leaves out the tails that p-values need where masks do not hold half of the images; they cost 2 µs a
         model and target.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = masks[:, [3, 7]] + 0.3 * rng.standard_normal((400, 2))  # Target 0 learns from image 3, 1 from 7.
+    >>> nothing = Datamodel(np.zeros((20, 2)), np.zeros(2), np.zeros(2))
+    >>> [np.flatnonzero(p < 1e-6).tolist() for tile in influence_atlas(masks, margins, nothing) for p in tile.pvalue]
+    [[3], [7]]
     """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    packed = PackedMasks.of(masks)
     if np.shape(margins) != (packed.n_models, datamodel.n_targets):
         raise ValueError(
             f"`margins` must have shape ({packed.n_models}, {datamodel.n_targets}), one row a mask and one column a "

@@ -151,6 +151,12 @@ def contrast_many(
     """`contrast` for every row of `pairs`, (P, 2) or (P, 2, g); the predictions are made and sorted once for all.
 
     Compiled, O(n) per pair. Entry p equals `contrast` on that pair, for any number of threads.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random((4000, 20)) < 0.5
+    >>> y = 0.5 * x[:, 3] + rng.standard_normal(4000)
+    >>> contrast_many(x, y, [(3, 7), (5, 6)], theta=np.zeros(20)).pvalue < 1e-6
+    array([ True, False])
     """
     sample = mask_sample(x, y)
     checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)

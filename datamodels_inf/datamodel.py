@@ -60,7 +60,7 @@ class CodingReport:
 
 @dataclass(frozen=True, eq=False)
 class Datamodel:
-    """Linear datamodels of many targets.
+    """Linear datamodels of many targets: ŷ = maskᵀw + b, or ŷ = (2·mask − 1)ᵀw + b if the coding is "signed".
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class Datamodel:
         return quality
 
     def _packed(self, masks: Masks) -> PackedMasks:
-        packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+        packed = PackedMasks.of(masks)
         if packed.n_train != self.n_train:
             raise ValueError(f"`masks` must have {self.n_train} columns as `weight` has rows, got {packed.n_train}.")
         return packed
@@ -201,6 +201,12 @@ def detect_coding(
 
     A few hundred targets are enough. Stops when neither coding beats the constant predictor, the mean margin of
     each target: then the weights belong to other data, or rows or columns are in another order.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks, weight = rng.random((300, 8)) < 0.5, rng.standard_normal((8, 1))
+    >>> margins = masks @ (2 * weight) - weight.sum() + 0.1 * rng.standard_normal((300, 1))  # (2·mask − 1)ᵀw
+    >>> detect_coding(weight, np.zeros(1), masks, margins).coding
+    'signed'
     """
     unknown = np.full(np.shape(bias), np.nan)
     qualities = {

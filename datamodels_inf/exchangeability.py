@@ -30,7 +30,6 @@ CLASS_ROWS = 2000
 """With fewer tested rows, fit rows too are asked whether the masks are stratified by class."""
 FIT_ROWS = 50_000
 """Of the fit rows, so many are asked how often they use each image."""
-"""Of rows that a sentence names, so many."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,12 @@ class ExchangeabilityReport:
     masks treat the classes of the images differently: only pairs within a class can be tested).
     proportion: share of ones. smallest, largest: row sums. n, d: rows and columns.
     checks: all that was looked at, with what was found and what would have been noticed.
+
+    >>> masks = np.random.default_rng(0).random((1000, 12)) < 0.5
+    >>> masks[:, 5] = True
+    >>> report = check_exchangeable(masks)
+    >>> report.ok, report.reasons[0].partition(" (")[0]
+    (False, 'column 5 is in 1,000 of 1,000 masks where 0.543 of them are expected')
     """
 
     law: Law

@@ -36,9 +36,10 @@ FEWEST_MODELS = 3
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Of `images` on one target, one entry each.
+    """The influence of `images` on one target, one entry each.
 
-    estimate: Δ̂, in units of the margin. standard_error: infinite for an image that all tested models saw, or none.
+    estimate: Δ̂ = θ̂_i − mean_{j≠i} θ̂_j + (1/n)·Σ_m (x_mi − S_m/d)·e_m / κ, in units of the margin (see `influence`).
+    standard_error: infinite for an image that all tested models saw, or none.
     n: tested models. confidence: of `interval`. tail: of the law of Δ̂ without influence; None where masks hold half of
     the images, and Student's law is heavy enough.
     """
@@ -124,7 +125,7 @@ def influence(
     >>> np.flatnonzero(found.pvalue < 1e-4), found.estimate[[3, 7]].round(1)
     (array([3, 7]), array([ 1. , -0.6]))
     """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    packed = PackedMasks.of(masks)
     law = MaskLaw.of(packed)
     check_fraction("confidence", confidence)
     check_integer("threads", threads, 1)

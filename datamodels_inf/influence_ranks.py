@@ -28,7 +28,10 @@ from datamodels_inf.masks import PackedMasks, check_indices
 
 @dataclass(frozen=True, eq=False)
 class RankIntervals:
-    """Of `images`, one entry each; 1 is the most helpful of all d. rank: by estimate. low, high: its interval."""
+    """The ranks of `images`, one entry each, by estimate; 1 is the most helpful of all d.
+
+    low = 1 + the number of images that are certainly above, high = d − the number that are certainly below.
+    """
 
     images: Ints
     rank: Ints
@@ -59,8 +62,17 @@ def rank_intervals(
     """Intervals for the ranks of `images` among all images of a target, which hold together.
 
     The arguments are those of `influence`. Costs about one pass over the masks for 16 images.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = masks[:, 3] + 0.3 * rng.standard_normal(400)
+    >>> found = rank_intervals(masks, margins, theta=np.zeros(20), images=[3, 7])
+    >>> found.in_words(0)
+    'rank 1, certainly the first'
+    >>> found.low, found.high  # Image 7 may be anywhere below.
+    (array([1, 2]), array([ 1, 20]))
     """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(np.asarray(masks))
+    packed = PackedMasks.of(masks)
     found = influence(packed, margins, theta=theta, bias=bias, confidence=confidence, threads=threads)
     chosen = check_indices("images", np.asarray(images), packed.n_train)
     e = residuals(packed, margins, theta, bias, threads)

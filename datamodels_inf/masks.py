@@ -31,6 +31,12 @@ class PackedMasks:
     bits : (n_models, ceil(n_train / 8)) uint8, as `np.packbits(masks, axis=1)` gives it. Never copied.
     n_train : number of images, so of columns; the bits after the last image must be 0.
     tile_bytes : memory that one unpacked tile may take.
+
+    `from_bool` and `from_chunks` pack what is not packed yet.
+
+    >>> masks = PackedMasks.from_bool(np.array([[1, 0, 1, 1], [0, 0, 1, 0]]))
+    >>> masks.nbytes, masks.row_sums(), masks @ np.array([0.5, 4.0, 2.0, 1.0])
+    (2, array([3, 1]), array([3.5, 2. ]))
     """
 
     __array_ufunc__ = None  # `array @ masks` is refused by numpy instead of looping over objects
@@ -53,6 +59,11 @@ class PackedMasks:
         self._bits = bits
         self._n_train = n_train
         self._tile_bytes = tile_bytes
+
+    @classmethod
+    def of(cls, masks: PackedMasks | NDArray[Any]) -> PackedMasks:
+        """`masks` themselves where they are packed, else packed by `from_bool`."""
+        return masks if isinstance(masks, PackedMasks) else cls.from_bool(np.asarray(masks))
 
     @classmethod
     def from_bool(cls, array: NDArray[Any], *, tile_bytes: int = TILE_BYTES) -> PackedMasks:

@@ -97,7 +97,16 @@ def paired_swap_test_many(
     threads: int = 1,
     names: Names = None,
 ) -> SwapTestResults:
-    """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`."""
+    """`paired_swap_test` for every row of `pairs`, (P, 2) or (P, 2, g), against one score; see `swap_test_many`.
+
+    >>> from datamodels_inf import SquaredResidual
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random((2000, 40)) < 0.5
+    >>> theta = np.linspace(0, 0.4, 40)
+    >>> y = x @ theta + rng.standard_normal(2000)
+    >>> paired_swap_test_many(x, y, [(0, 39), (0, 1)], score=SquaredResidual(theta)).reject(0.01)
+    array([ True, False])
+    """
     sample = Sample.of(x, y)
     checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)
     shift = half_shift(tau, allowed_shift(sample.x, checked, tau_x), pvalue)

@@ -37,7 +37,11 @@ class ByMethod(Generic[Figure]):
 
 @dataclass(frozen=True)
 class Plan(ByMethod[int]):
-    """Numbers of tested models that give the wanted power, by method; None where 10¹² are not enough. See `plan`."""
+    """Numbers of tested models that give the wanted power, by method; None where 10¹² are not enough. See `plan`.
+
+    >>> plan(effect=0.3, alpha=1e-4, power=0.8).figures
+    {'swap': 281280, 'swap-exact': 225270, 'paired': 3174, 'contrast': 2116}
+    """
 
     effect: float
     alpha: float
@@ -52,6 +56,10 @@ class Detectable(ByMethod[float]):
     """The smallest effects that n tested models find with the wanted power, by method; None where none is found.
 
     See `detectable_effect`.
+
+    >>> found = detectable_effect(2116, alpha=1e-4, power=0.8)
+    >>> {name: round(effect, 2) for name, effect in found.figures.items()}
+    {'swap': 1.12, 'swap-exact': 1.04, 'paired': 0.37, 'contrast': 0.3}
     """
 
     figures: Mapping[str, float | None]

@@ -31,7 +31,12 @@ class SwapTestResult:
 
 @dataclass(frozen=True)
 class SwapTestResults:
-    """Many swap tests on the same n samples: the fields of `SwapTestResult` as arrays, one entry per pair."""
+    """Many swap tests on the same n samples: the fields of `SwapTestResult` as arrays, one entry per pair.
+
+    >>> results = SwapTestResults(np.array([0.62, 0.51]), np.array([0.001, 0.9]), 1000, np.array([0, 3]))
+    >>> results.reject(0.05), results[0].pvalue
+    (array([ True, False]), 0.001)
+    """
 
     statistic: Floats
     pvalue: Floats

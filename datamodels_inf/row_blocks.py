@@ -15,9 +15,14 @@ counts models. Of what the best split of each truth has, known only afterwards, 
 from __future__ import annotations
 
 from math import ceil, sqrt
+from typing import TypeAlias
 
 from datamodels_inf.internal.checks import check_integer
 
+RowRange: TypeAlias = tuple[int, int]
+"""Rows from the first to before the second."""
+LEAST_TESTED = 3
+"""Of fewer masks their law cannot be checked."""
 LEAST = 20
 """Rows before the first tested block, and in each block, at least."""
 MOST_BLOCKS = 8
@@ -32,6 +37,23 @@ def held_out_split(n_models: int, n_train: int, *, chosen_by_fit: bool = False) 
     _check(n_models, n_train)
     share = 0.5 if chosen_by_fit else min(sqrt(n_train / n_models / 2.0), 0.25)
     return _within(share * n_models, n_models)
+
+
+def divide_rows(
+    n_models: int, n_train: int, fit: int | None, tested: int | None, *, chosen_by_fit: bool = False
+) -> tuple[int, int]:
+    """(fit rows, tested rows): one that is not given is what the other leaves; where neither is, `held_out_split` says.
+
+    What is given is not changed, so that together they may be more than there are: that is for the caller to refuse.
+
+    >>> divide_rows(100, 10, None, 40), divide_rows(100, 10, 80, None), divide_rows(100, 10, None, None)
+    ((60, 40), (80, 20), (22, 78))
+    """
+    if fit is None and tested is None:
+        fit = held_out_split(n_models, n_train, chosen_by_fit=chosen_by_fit)
+    elif fit is None:
+        fit = max(1, n_models - (tested or 0))
+    return fit, max(LEAST_TESTED, n_models - fit) if tested is None else tested
 
 
 def first_rows(n_models: int, n_train: int, *, chosen_by_fit: bool = False) -> int:

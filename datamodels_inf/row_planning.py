@@ -32,7 +32,14 @@ DIP = LEAST
 
 @dataclass(frozen=True)
 class ToTrain(ByMethod[int]):
-    """Numbers of models in all, by method; None where the plan has none. See `models_to_train`."""
+    """Numbers of models in all, by method: the smallest of which as many test as a plan needs; None where it has none.
+
+    See `models_to_train`.
+
+    >>> from datamodels_inf.planning import plan
+    >>> models_to_train("held-out", plan(effect=0.3, alpha=1e-4, power=0.8), 400).figures
+    {'swap': 288881, 'swap-exact': 232083, 'paired': 4077, 'contrast': 2821}
+    """
 
     way: Way
     n_train: int

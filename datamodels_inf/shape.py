@@ -30,7 +30,12 @@ def harmonic(n: int) -> float:
 class Shape:
     """ν of a family of m tests: `mass` on the numbers `support`, increasing, and `by_share` of Benjamini–Yekutieli's ν.
 
-    The masses and by_share add up to 1.
+    The masses and by_share add up to 1. With β(k) = Σ_{r ≤ k} r·ν(r), R tests are findings if p ≤ α·β(R)/m:
+
+    >>> Shape.benjamini_yekutieli(4).beta([1, 2, 4])  # k/(1 + 1/2 + 1/3 + 1/4)
+    array([0.48, 0.96, 1.92])
+    >>> Shape(4, np.array([2]), np.array([0.5]), 0.5).beta([1, 2, 4])  # Half of ν is on 2 findings.
+    array([0.24, 1.48, 1.96])
     """
 
     m: int

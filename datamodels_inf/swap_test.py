@@ -108,6 +108,15 @@ def swap_test_many(
 
     The scores of `datamodels_inf.scores` run compiled, O(n) per pair. Row p equals `swap_test` on that pair with the
     same seed, for any number of threads.
+
+    >>> import numpy as np
+    >>> from datamodels_inf import AbsoluteResidual
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal((1000, 10))
+    >>> theta = np.repeat([1.0, 2, 3, 4, 5], 2)
+    >>> y = x @ theta + rng.standard_normal(1000)
+    >>> swap_test_many(x, y, [(0, 9), (0, 1)], score=AbsoluteResidual(theta)).reject(0.1)
+    array([ True, False])
     """
     sample = Sample.of(x, y)
     checked = check_pairs(as_pairs(pairs, names_of(x, names, sample.d)), sample.d)

@@ -34,8 +34,6 @@ BLOCK_BYTES = 128 * 2**20
 """Targets are multiplied in blocks whose weights and predictions need about this much memory."""
 FIRST = 16
 """As many as `products` takes in one go."""
-
-
 JITTER = 2.0**-20
 """Of the largest margin or residual: far below the rounding of a float16 margin, and far above that of a float64."""
 
@@ -114,8 +112,15 @@ def prepare_targets(
 
     The masks are read once per block of targets, the first of a few, so that work on it begins at once. `margins` may
     be a memory map; of it, too, only a block is held.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = masks[:, [3, 7]] + 0.3 * rng.standard_normal((400, 2))  # Target 0 learns from image 3, 1 from 7.
+    >>> nothing = Datamodel(np.zeros((20, 2)), np.zeros(2), np.zeros(2))
+    >>> [target.contrast([(3, 7)]).estimate.round(1).tolist() for target in prepare_targets(masks, margins, nothing)]
+    [[1.0], [-1.0]]
     """
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+    packed = PackedMasks.of(masks)
     if packed.n_train != datamodel.n_train:
         raise ValueError(
             f"`masks` must have {datamodel.n_train} columns as the datamodel has weights, got {packed.n_train}."

@@ -7,6 +7,11 @@ of each pair (i, j): does the progression depend on i and j in the same way, so 
 patient would change nothing about the law of Y given X? Features are real numbers here, and not masks that somebody
 drew: exchanging two columns changes the law of X itself, by a total variation of at most τ_X. A test with τ_X = 0 would
 call that change an influence.
+
+τ_X is computed from the data, as that of a normal law with their mean and covariance (`tau_x_gaussian`), and as the
+95 % quantile of the same over resamples of the patients, since the covariance is an estimate. Printed are, for each
+pair, the p-values of the paired test with τ_X = 0, with τ_X and with its quantile, what is a finding with each of them,
+and what the paper's own test, `swap_test`, says of the same patients. docs/python.md says what is assumed.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import PowerTransformer
 
-from datamodels_inf import AbsoluteResidual, adjust_pvalues, paired_swap_test, tau_x_gaussian
+from datamodels_inf import AbsoluteResidual, adjust_pvalues, paired_swap_test, swap_test, tau_x_gaussian
 
 FEATURES = ["age", "bmi", "bp"]
 FIT_ROWS = 142
@@ -52,11 +57,13 @@ def main() -> None:
     x, y, fit, test = split()
     model = LinearRegression().fit(x.iloc[fit], y.iloc[fit])
     score = AbsoluteResidual(model.coef_, model.intercept_)
-    rows = []
+    rows, paper = [], []
     for i, j in combinations(FEATURES, 2):
         shift, upper = likely_tau_x(x, i, j)
         p = [paired_swap_test(x.iloc[test], y.iloc[test], i, j, score=score, tau_x=t) for t in (0.0, shift, upper)]
         rows.append((f"{i} against {j}", p[0].statistic, shift, upper, *(one.pvalue for one in p)))
+        printed = [swap_test(x.iloc[test], y.iloc[test], i, j, score=score, tau_x=t) for t in (0.0, shift)]
+        paper.append(f"U = {printed[0].statistic:.2f}, p = {printed[0].pvalue:.2g} and {printed[1].pvalue:.2g}")
     print(f"{FIT_ROWS} patients fit a linear model, {len(y) - FIT_ROWS} others test it")
     print("                     U    τ_X  (95 %)     p, τ_X = 0   p, τ_X   p, 95 %")
     for name, u, shift, upper, *p in rows:
@@ -65,6 +72,8 @@ def main() -> None:
         found = adjust_pvalues([row[k] for row in rows], "holm") <= 0.1
         names = ", ".join(row[0] for row, is_found in zip(rows, found, strict=True) if is_found)
         print(f"findings at 0.1 (Holm) with {words}: {names or 'none'}")
+    print("the paper's test, swap_test, compares each patient with another one; p with τ_X = 0 and with τ_X:")
+    print("; ".join(paper))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from contextlib import suppress
@@ -9,21 +10,34 @@ from contextlib import suppress
 import click
 
 from pipeline.closed_pipe import ClosedPipeError, PipedGroup, echo, forgive_letters, leave_quietly, named
-from pipeline.commands.definitions import COMMANDS
+from pipeline.commands.definitions import COMMANDS, TASKS
+from pipeline.completion.shells import PROGRAM, VARIABLE, answer
 from pipeline.errors import BadInputError, StoppedEarly, WorkStoppedError
+from pipeline.help_pages import HelpedGroup
 from pipeline.progress import working
 from pipeline.signals import as_interrupts, came
 from pipeline.store.disk import disk_sentence
 
 
+class _Program(HelpedGroup, PipedGroup):
+    """The group of all commands."""
+
+
 @click.group(
-    cls=PipedGroup,
-    commands=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=_Program,
+    sections=TASKS,
+    examples=(
+        "datamodels-inf run                    # a first analysis, of data that ships",
+        "datamodels-inf findings --limit 5     # what it found, in words",
+        "datamodels-inf init my-models         # your own models: what to run next",
+        "datamodels-inf COMMAND --help         # options and examples of a command",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-@click.version_option(package_name="datamodels-inf", prog_name="datamodels-inf")
+@click.version_option(package_name="datamodels-inf", prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Did training image i influence the model's answer on a target more than training image j? With valid p-values."""
+    """Did training image i influence the model's answer on a target more than training image j did? With valid
+    p-values."""
 
 
 def main() -> None:
@@ -33,6 +47,9 @@ def main() -> None:
     Where the reader of a pipe has gone (`findings --csv | head`), it ends without a word, as one that SIGPIPE ended:
     141.
     """
+    if VARIABLE in os.environ:
+        answer(cli)
+        return
     forgive_letters()
     with as_interrupts():
         try:
@@ -55,14 +72,14 @@ def _run() -> None:
     """The command, and a sentence with an exit code for what it raises."""
     try:
         with working(_command(), quiet="--quiet" in sys.argv):  # Whatever takes long, it is not silent.
-            sys.exit(cli.main(prog_name="datamodels-inf", standalone_mode=False))
+            sys.exit(cli.main(prog_name=PROGRAM, standalone_mode=False))
     except ClosedPipeError:
         raise
     except click.exceptions.NoArgsIsHelpError as help_page:
         echo(help_page.format_message())
         sys.exit(2)
     except click.ClickException as error:
-        _stop(error.format_message(), 2)
+        _stop(_hinted(error), 2)
     except StoppedEarly as stop:
         echo(str(stop))
         sys.exit(0)
@@ -78,6 +95,14 @@ def _run() -> None:
         if "--verbose" in sys.argv:
             echo(traceback.format_exc().rstrip(), err=True)
         _stop(f"failed: {type(error).__name__}: {' '.join(str(error).split())}", 1)
+
+
+def _hinted(error: click.ClickException) -> str:
+    """What is wrong, and where the right words stand, unless it names them itself."""
+    message, ctx = error.format_message(), getattr(error, "ctx", None)
+    if ctx is None or "Did you mean" in message:
+        return message
+    return f"{message.rstrip('.')}; see {ctx.command_path} --help."
 
 
 def _command() -> str:

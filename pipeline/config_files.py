@@ -6,8 +6,9 @@ Unknown keys and impossible values are refused by name.
 from __future__ import annotations
 
 import copy
+import difflib
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from pydantic import BaseModel, ValidationError
 
 from pipeline.config import Config, Report, Source
 from pipeline.errors import BadInputError
+from pipeline.named_configs import named_configs
 from pipeline.report_name import about_other_data, changes, joined, name_of_file, variation
-from pipeline.section import expanded
+from pipeline.settings.base import expanded
 from pipeline.sources import SOURCES
 from pipeline.text.json_file import read_text
 from pipeline.text.secrets import in_texts
@@ -108,17 +110,11 @@ def find_config(name_or_path: str) -> Path:
     named = named_configs()
     if name_or_path not in named:
         known = ", ".join(sorted(named))
+        near = _nearest(name_or_path, named)
         raise BadInputError(
-            f"--config {name_or_path}: no configuration of that name; there are {known}, or give a path."
+            f"--config {name_or_path}: no configuration of that name{near}; there are {known}, or give a path."
         )
     return named[name_or_path]
-
-
-def named_configs() -> dict[str, Path]:
-    """Configurations that ship: inside the installed package, or `configs/` of the source tree."""
-    package = Path(__file__).parent
-    folder = package / "configs" if (package / "configs").is_dir() else package.parent / "configs"
-    return {path.stem: path for path in folder.glob("*.toml")}
 
 
 def to_toml(config: Config, without: Collection[str] = (), change: Callable[[Any], Any] = lambda value: value) -> str:
@@ -177,7 +173,8 @@ def _sentence(error: ValidationError) -> str:
     problem = error.errors()[0]
     key = _cut(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "extra_forbidden":
-        return f"{key} is not a setting; {_allowed(problem['loc'])}."
+        names = _names(problem["loc"])
+        return f"{key} is not a setting{_nearest(str(problem['loc'][-1]), names)}; allowed are {', '.join(names)}."
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return f"{_cut(message)}."
@@ -189,11 +186,18 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE // 2]}…{text[-LONGEST_VALUE // 2 :]}"
 
 
-def _allowed(location: Sequence[int | str]) -> str:
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """ " (did you mean test?)", if one looks like it."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _names(location: Sequence[int | str]) -> list[str]:
+    """All settings of the section of one."""
     model: type[BaseModel] = Config
     for part in location[:-1]:
         model = _section_type(model.model_fields, str(part))
-    return f"allowed are {', '.join(model.model_fields)}"
+    return list(model.model_fields)
 
 
 def _section_type(fields: Mapping[str, Any], name: str) -> type[BaseModel]:

@@ -33,11 +33,12 @@ from pipeline.report.evidence.shown import evidence_of
 from pipeline.report.groups import Group, group_of
 from pipeline.report.limits import panels_of_each
 from pipeline.report.rows import COLUMNS
-from pipeline.stages.fit.quality import quality_arrays
+from pipeline.stages.fit.quality import median_known, quality_arrays
 from pipeline.store.cache import versions
 from pipeline.store.listed_files import LISTED, blocked, listed_files, write_list
 from pipeline.text.given_names import outcome_name
 from pipeline.text.nouns import worded
+from pipeline.text.numbers import or_nan
 
 DECIDED = ("finding", "weight", "n_rows", "pvalue_adjusted", "effect_low_selected", "effect_high_selected")
 UNDECIDED = frozenset(COLUMNS) - {"method", *DECIDED}
@@ -255,5 +256,4 @@ def _provenance(result: Analysis) -> dict[str, str]:
 
 
 def _median(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return round(float(np.median(known)), 6) if known.size else float("nan")
+    return or_nan(median_known(values))

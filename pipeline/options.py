@@ -9,14 +9,22 @@ from typing import Any
 
 import click
 
+from pipeline.completion.known_names import known_names
+from pipeline.completion.words import ClusterAddress, Configuration, Folder, Items, Setting
+from pipeline.help_pages import HOW, WHICH, HelpedOption
+
 
 class OneOf(click.ParamType[str]):
-    """One of the names of a table, which is imported only when they are needed: that takes time."""
+    """One of the names of a table, which is imported only when they are needed: that takes time.
+
+    table: what it is called where names are written down for shells (`completion.known_names`).
+    """
 
     name = "name"
 
-    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, names: Callable[[], Sequence[str]], table: str = "") -> None:
         self.names = names
+        self.table = table or getattr(names, "__name__", "")
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """What the help page shows for a value: "[swap|paired]"."""
@@ -28,28 +36,11 @@ class OneOf(click.ParamType[str]):
             self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
         return value
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+        """Those that begin so, as they are written down."""
+        from click.shell_completion import CompletionItem
 
-class HeadedOption(click.Option):
-    """An option that the help page of a `HeadedCommand` lists under a heading."""
-
-    def __init__(self, *arguments: Any, heading: str, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.heading = heading
-
-
-class HeadedCommand(click.Command):
-    """A command with many options, listed under headings; those without one come last."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each heading with its options, in the order of the options."""
-        headings: dict[str, list[tuple[str, str]]] = {}
-        for option in self.get_params(ctx):
-            record = option.get_help_record(ctx)
-            if record is not None:
-                headings.setdefault(getattr(option, "heading", "Other options"), []).append(record)
-        for heading, records in headings.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+        return [CompletionItem(name) for name in known_names(self.table) if name.startswith(incomplete)]
 
 
 def importers() -> list[str]:
@@ -80,74 +71,108 @@ def networks() -> list[str]:
     return list(NETWORKS)
 
 
-def stages() -> list[str]:
-    """The names of STAGES."""
+def stages_for(*last: str) -> list[str]:
+    """The names of STAGES that some of them need, and their own."""
+    from pipeline.run import needed_by
     from pipeline.stages import STAGES
 
-    return list(STAGES)
+    needed = set[str]().union(*map(needed_by, last))
+    return [name for name in STAGES if name in needed]
 
 
+option = partial(click.option, cls=HelpedOption)
+"""An option of a command's own."""
+_which = partial(option, heading=WHICH)
+_how = partial(option, heading=HOW)
+
+config_option = partial(_which, "--config", "config_name", metavar="NAME|FILE", type=Configuration())
+set_option = partial(_which, "--set", "overrides", metavar="SECTION.KEY=VALUE", multiple=True, type=Setting())
 config_options = (
-    click.option(
-        "--config", "config_name", default="digits", show_default=True, help="A name, or a path to a TOML file."
+    config_option(
+        default="digits", show_default=True, help="A configuration of `datamodels-inf config list`, or a TOML file."
     ),
-    click.option(
-        "--set",
-        "overrides",
-        multiple=True,
-        metavar="SECTION.KEY=VALUE",
-        help="Change one setting; no value unsets it. Repeatable.",
-    ),
+    set_option(help="Change one setting of it, or unset it: SECTION.KEY=. Repeatable."),
 )
-threads_option = click.option(
+threads_option = _how(
     "--threads",
     type=click.IntRange(min=1),
-    default=None,
+    metavar="N",
     help="Default: the cores that this process may use. Changes no result.",
 )
-cluster_option = click.option(
+cluster_option = _how(
     "--cluster",
     metavar="ADDRESS",
+    type=ClusterAddress(),
     help="Workers that do the work: tcp://HOST:PORT of a Dask scheduler, local:N, or slurm. Changes no result.",
 )
-_folder = partial(click.option, type=click.Path(path_type=Path), show_default=True)
-_store = _folder("--store", default=Path("data"), help="Cache.")
-_reports = _folder("--reports", default=Path("reports"), help="Each report is published in a folder of its name.")
-_force = click.option("--force", multiple=True, type=OneOf(stages), help="Run a stage though it is cached.")
+store_option = partial(
+    _which,
+    "--store",
+    type=Folder(),
+    metavar="DIR",
+    default=Path("data"),
+    show_default=True,
+    help="Cache of everything that was fetched or computed.",
+)
+quiet_option = partial(_how, "--quiet", is_flag=True)
+verbose_option = _how("--verbose", is_flag=True, help="If it fails, show where in the code.")
+_reports = _which(
+    "--reports",
+    type=Folder(),
+    metavar="DIR",
+    default=Path("reports"),
+    show_default=True,
+    help="Each report is published here, in a folder of its name.",
+)
 _work = (
     threads_option,
-    click.option("--yes", is_flag=True, help="Do not ask before a download that costs money."),
-    click.option(
+    _how("--yes", is_flag=True, help="Do not ask before a download that costs money."),
+    _how(
         "--dry-run",
         is_flag=True,
-        help="Stop before anything is fetched or fresh models are trained, after saying what would be.",
+        help="Say what would be fetched, or trained anew, and stop before it.",
     ),
-    click.option("--quiet", is_flag=True, help="No progress bars, no stage lines."),
+    quiet_option(help="No progress bars, no stage lines."),
+    verbose_option,
 )
-_verbose = click.option("--verbose", is_flag=True, help="A traceback with a failure.")
 
-common_options = (*config_options, _store, _reports, _force, cluster_option, *_work, _verbose)
-"""Of commands that run stages up to one that is published."""
 
-download_options = (*config_options, _store, _force, *_work, _verbose)
+def _force(*last: str) -> Callable[[Any], Any]:
+    return _how(
+        "--force",
+        multiple=True,
+        metavar="STAGE",
+        type=OneOf(partial(stages_for, *last), f"stages of {' and '.join(last)}"),
+        help="Run STAGE again though it is cached. Repeatable.",
+    )
+
+
+def common_options(*last: str) -> tuple[Callable[[Any], Any], ...]:
+    """Of commands that run stages up to `last`, which is published."""
+    return (*config_options, store_option(), _reports, _force(*last), cluster_option, *_work)
+
+
+def stage_options(*last: str) -> tuple[Callable[[Any], Any], ...]:
+    """Of commands that run stages up to `last` and publish nothing."""
+    return (*config_options, store_option(), _force(*last), cluster_option, *_work)
+
+
+download_options = (*config_options, store_option(), _force("download"), *_work)
 """Of the command that brings data."""
 
-stage_options = (*config_options, _store, _force, cluster_option, *_work, _verbose)
-"""Of commands that run stages and publish nothing."""
-
-status_options = (*config_options, _store, _reports, _verbose)
+status_options = (*config_options, store_option(), _reports, verbose_option)
 """Of what looks at stages and runs none."""
 
-result_options = (*config_options, _store, _verbose)
+result_options = (*config_options, store_option(), verbose_option)
 """Of commands that read what is finished."""
 
 
-def with_options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
+def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """The same options on several commands."""
 
     def decorate(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
+        for decorator in reversed(options):
+            function = decorator(function)
         return function
 
     return decorate

@@ -21,7 +21,7 @@ class EndedError(KeyboardInterrupt):
 
 @contextmanager
 def as_interrupts() -> Iterator[None]:
-    """Inside. One that is ignored, as SIGHUP is by nohup, stays so."""
+    """Both raise an `EndedError` inside; one that is ignored, as SIGHUP is by nohup, stays ignored."""
     _came.clear()
     if threading.current_thread() is not threading.main_thread():  # Only that one may say what answers a signal.
         yield

@@ -12,12 +12,12 @@ import shlex
 import numpy as np
 from scipy.special import stdtr
 
+from datamodels_inf.findings import Family
 from datamodels_inf.internal.checks import Floats
 from datamodels_inf.methods import METHODS
 from datamodels_inf.pair_answers import UNSEEN
 from datamodels_inf.prior import Prior
 from pipeline.config import Test
-from pipeline.findings import Family
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary

@@ -1,7 +1,8 @@
 """A shell's background job (`make test &`) ignores SIGINT, one of nohup's SIGHUP, and so would the processes that the
 tests interrupt.
 
-Kernels are compiled once, before the workers of xdist start, which would each compile them.
+Kernels are compiled once, before the workers of xdist start, which would each compile them. There are three workers for
+two cores: many tests wait, for processes, servers and clocks.
 
 The longest files come first, so that no worker is left alone with one of them at the end (with xdist's
 --no-loadscope-reorder, as in the Makefile).
@@ -14,6 +15,7 @@ from pathlib import Path
 import long_runs
 import pytest
 
+from datamodels_inf.internal.cores import available_cores
 from datamodels_inf.kernels.ahead import EVERYTHING, Ahead, load
 
 HERE = Path(__file__).parent
@@ -25,12 +27,16 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 pytest.register_assert_rewrite(
     "command_here", "contrast_cases", "faulty_mirror", "gram_checks", "lasso_problems", "python2_batches",
-    "ranged_download", "real_command", "report_content", "small_cifar10",
+    "ranged_download", "real_command", "report_content", "small_cifar10", "warm",
 )  # fmt: skip
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="Monte-Carlo tests with their full number of repetitions")
+
+
+def pytest_xdist_auto_num_workers():
+    return available_cores() * 3 // 2
 
 
 def pytest_configure(config):

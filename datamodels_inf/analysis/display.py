@@ -132,8 +132,8 @@ def _html_row(result: Analysis, place: int, pictures: Pictures) -> str:
         "not known" if math.isnan(row["effect"]) else f"{row['effect']:+.3g}",
         _interval(row["effect_low"], row["effect_high"]),
         _interval(row["effect_low_selected"], row["effect_high_selected"]),
-        f"{row['pvalue']:.2g}",
-        f"{row['pvalue_adjusted']:.2g}",
+        escape(_small(row["pvalue"])),
+        escape(_small(row["pvalue_adjusted"])),
     ]
     return "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
 
@@ -162,7 +162,13 @@ def _side(result: Analysis, members: tuple[int, ...]) -> str:
 
 
 def _p(result: Analysis, place: int) -> str:
-    return f"p = {result.table['pvalue'][place]:.2g}, adjusted {result.table['pvalue_adjusted'][place]:.2g}"
+    pvalue, adjusted = (float(result.table[name][place]) for name in ("pvalue", "pvalue_adjusted"))
+    return f"p {'' if pvalue == 0.0 else '= '}{_small(pvalue)}, adjusted {_small(adjusted)}"
+
+
+def _small(pvalue: float) -> str:
+    """To two digits; what is too small for a float is not shown as 0."""
+    return "< 1e-300" if pvalue == 0.0 else f"{pvalue:.2g}"
 
 
 def _advice(result: Analysis, method: str) -> str:

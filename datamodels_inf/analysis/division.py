@@ -7,10 +7,7 @@ from itertools import pairwise
 
 from datamodels_inf.analysis.settings import Settings
 from datamodels_inf.methods import METHODS
-from datamodels_inf.row_blocks import block_ends, first_rows, held_out_split
-
-LEAST_TESTED = 3
-"""Of fewer masks their law cannot be checked."""
+from datamodels_inf.row_blocks import LEAST_TESTED, block_ends, divide_rows, first_rows
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Division:
 
 
 def divide(settings: Settings, n_models: int, n_train: int, *, chosen_by_fit: bool) -> Division:
-    """By the settings; what is not given is what the other leaves, or by the rule for both.
+    """The rows by the settings, and by the rules of `row_blocks` where these do not give their numbers.
 
     chosen_by_fit: the pairs come from θ̂ of the fit rows, which is worth more rows then.
 
@@ -58,28 +55,20 @@ def divide(settings: Settings, n_models: int, n_train: int, *, chosen_by_fit: bo
     """
     if settings.progressive:
         return _progressive(settings, n_models, n_train, chosen_by_fit)
-    fit, tested = settings.fit_rows, settings.held_out_rows
-    if fit is None:
-        left = _by_rule(n_models, n_train, chosen_by_fit) if tested is None else max(1, n_models - tested)
-        fit = left
-    if tested is None:
-        tested = max(LEAST_TESTED, n_models - fit)
+    given = settings.fit_rows, settings.held_out_rows
+    try:
+        fit, tested = divide_rows(n_models, n_train, *given, chosen_by_fit=chosen_by_fit)
+    except ValueError as error:
+        raise ValueError(
+            f"there are only {n_models:,} models, too few for a rule to divide them; give `fit_rows` and "
+            "`held_out_rows`."
+        ) from error
     if fit + tested > n_models:
         raise ValueError(
             f"`fit_rows` = {fit} and `held_out_rows` = {tested} overlap: there are only {n_models:,} models, and "
             "testing on rows that the fit has seen is leakage; lower one of them, or leave both to the rule."
         )
     return Division(fit, ((n_models - tested, n_models),))
-
-
-def _by_rule(n_models: int, n_train: int, chosen_by_fit: bool) -> int:
-    try:
-        return held_out_split(n_models, n_train, chosen_by_fit=chosen_by_fit)
-    except ValueError as error:
-        raise ValueError(
-            f"there are only {n_models:,} models, too few for a rule to divide them; give `fit_rows` and "
-            "`held_out_rows`."
-        ) from error
 
 
 def _progressive(settings: Settings, n_models: int, n_train: int, chosen_by_fit: bool) -> Division:

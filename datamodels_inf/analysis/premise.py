@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -43,15 +43,23 @@ def refuse_unexchangeable(report: ExchangeabilityReport, labels: Ints | None) ->
     """A `ValueError` where the masks contradict the premise, with what to do about it."""
     if report.ok:
         return
-    found = [check for check in report.checks if check.found and check.spoils == "every test"]
-    remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
-    if labels is None and any(check.name == "Pairs of images" for check in found):
-        remedies[LABELS] = None
     raise ValueError(
         f"the tested `masks` are not independent and exchangeable, so no p-value would be valid: "
-        f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
+        f"{with_remedies(report, REMEDIES, LABELS if labels is None else None)}; "
         "say allow_unexchangeable=True to go on all the same."
     )
+
+
+def with_remedies(report: ExchangeabilityReport, remedies: Mapping[str, str], ask_labels: str | None) -> str:
+    """Why no test would be valid, and what to do: `remedies`, by the name of a check.
+
+    ask_labels: the remedy where classes, which are not known, would explain which images go together; None if they are.
+    """
+    found = [check.name for check in report.checks if check.found and check.spoils == "every test"]
+    known = dict.fromkeys(remedies[name] for name in found if name in remedies)
+    if ask_labels is not None and "Pairs of images" in found:
+        known[ask_labels] = None
+    return "; ".join([*report.reasons, *known])
 
 
 def trusts_order(order: str, methods: Sequence[str]) -> bool:

@@ -41,7 +41,9 @@ FIRST = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """Made by `analyse`.
+    """What `analyse` found: a test is a finding if its p-value, adjusted over all tests of its method, is ≤ α.
+
+    `findings()`, `tests()`, `influence(target)` and `quality` are tables, `report(folder)` writes the page.
 
     data: masks and outcomes of all models, and what is known of images and targets. division: which rows were fitted
     and which tested. premise: what the tested masks say about their law. fitted: the datamodels. pairs: the design.

@@ -21,7 +21,7 @@ from datamodels_inf.scores import Features
 Words: TypeAlias = NDArray[np.uint64]
 
 PAIRS_AT_ONCE = 256
-"""Whose words are compared together."""
+"""Pairs whose words are compared together."""
 BYTES_AT_ONCE = 64
 """512 columns: 640 kB of 10,000 masks, which stay in a core's second cache while they are transposed."""
 

@@ -58,7 +58,7 @@ class Meter:
         self._last, self._lock = monotonic(), Lock()
 
     def transposed(self, share: float) -> None:
-        """A share of the masks."""
+        """This share of the masks is transposed."""
         self._did("masks", share * TRANSPOSING)
 
     def counted(self, rows: float) -> None:
@@ -66,7 +66,7 @@ class Meter:
         self._did("rows", rows)
 
     def walked(self, work: float) -> None:
-        """Of MOMENTS, PATH or REFIT."""
+        """So much of MOMENTS, PATH or REFIT is done."""
         self._did("paths", work)
 
     def spared(self, work: float) -> None:
@@ -75,7 +75,7 @@ class Meter:
             self._paths -= work
 
     def ended(self, weights: int) -> None:
-        """A path has ended with so many."""
+        """A path has ended with so many weights."""
         with self._lock:
             self._near += min(1.0, NEAR_A_WEIGHT * weights / self._columns)
             self._ended += 1

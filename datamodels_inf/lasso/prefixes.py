@@ -31,7 +31,11 @@ def fit_lasso(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Datamodel:
-    """Fit a datamodel for every column of `margins`, (n_models, n_targets).
+    """Fit a datamodel for every column of `margins`, (n_models, n_targets), by the LASSO:
+
+        minimise  P(w) = (1/2n)·‖y − b − Zw‖² + λ‖w‖₁,    Z the standardised columns of the masks,
+
+    with the λ that predicts the last rows best. The weights are given back for the 0/1 masks themselves.
 
     Parameters
     ----------
@@ -42,6 +46,14 @@ def fit_lasso(
     memory_gb : memory to use, in 10⁹ bytes, besides that of masks, margins and weights.
     threads : all cores by default.
     progress : called with steps that add up to the number of targets, from one thread at a time.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = 2.0 * masks[:, [3]] + 0.3 * rng.standard_normal((400, 1))
+    >>> datamodel = fit_lasso(masks, margins)
+    >>> int(np.abs(datamodel.weight[:, 0]).argmax()), round(float(datamodel.weight[3, 0]), 1)
+    (3, 1.9)
     """
     (datamodel,) = fit_lasso_prefixes(
         masks,
@@ -82,6 +94,13 @@ def fit_lasso_prefixes(
     progress : called with steps that add up to the number of targets times that of prefixes.
 
     The others are those of `fit_lasso`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = 2.0 * masks[:, [3]] + 0.3 * rng.standard_normal((400, 1))
+    >>> [round(float(datamodel.weight[3, 0]), 1) for datamodel in fit_lasso_prefixes(masks, margins, (100, 400))]
+    [2.0, 1.9]
     """
     options = {
         "n_lambdas": n_lambdas,
@@ -105,7 +124,7 @@ def lasso_prefixes(
     **options: Any,
 ) -> Iterator[tuple[list[Fit], list[Choice]]]:
     """Of each prefix (fits, how λ was chosen), in the order of the targets; for the parameters see above."""
-    packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+    packed = PackedMasks.of(masks)
     if len(margins) != packed.n_models:
         raise ValueError(
             f"`margins` must have shape ({packed.n_models}, n_targets), one row per mask, but it is {margins.shape}."

@@ -46,7 +46,7 @@ Margins: TypeAlias = NDArray[np.floating[Any]]
 BATCH = 32
 """Targets that go down their paths together; rows of the Gram matrix stay for the next batch."""
 CHECKED_AT_ONCE = 4096
-"""Rows of margins."""
+"""Rows of margins that are in memory while they are checked."""
 ABOVE = 6
 """λ of the path above that of the prefix before: there a longer prefix begins to look for its own."""
 
@@ -66,6 +66,12 @@ def lasso_path(
     """All solutions along a path, without a refit: of `lambdas`, (L,) or (L, n_targets), or from each λ_max down.
 
     The last `validation_rows` rows are not fitted; the error on them is noted. Other parameters as in `fit_lasso`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks = rng.random((400, 20)) < 0.5
+    >>> margins = 2.0 * masks[:, [3]] + 0.3 * rng.standard_normal((400, 1))
+    >>> lasso_path(masks, margins, n_lambdas=4, lambda_ratio=0.01).n_nonzero[:, 0]  # From λ_max down.
+    array([ 0,  1,  1, 11])
     """
     lasso = Lasso(
         masks,
@@ -127,7 +133,7 @@ class Lasso:
         meter: Meter | None = None,
         kept: KeptSums | None = None,
     ) -> None:
-        packed = masks if isinstance(masks, PackedMasks) else PackedMasks.from_bool(masks)
+        packed = PackedMasks.of(masks)
         self.ends = (packed.n_models,) if ends is None else check_ends(ends, packed.n_models)
         _check(self.ends[0], validation_rows, n_lambdas, lambda_ratio, patience, tolerance, threads)
         parts = (self.ends[0] - validation_rows, *self.ends)

@@ -67,7 +67,7 @@ class Walk:
         return self._best == 0
 
     def choice(self) -> Choice:
-        """As far as it went."""
+        """How λ was chosen, as far as the path went."""
         return Choice(
             lambdas=self._lambdas[: len(self.mse)],
             mse=np.array(self.mse),

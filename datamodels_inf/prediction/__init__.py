@@ -6,11 +6,11 @@
 """
 
 from datamodels_inf.prediction.evidence import ImageEvidence, PairEvidence
-from datamodels_inf.prediction.family import Family
+from datamodels_inf.prediction.family import CountedFamily
 from datamodels_inf.prediction.weights_and_shape import Prediction, evidence_cells, predict, without_prediction
 
 __all__ = [
-    "Family",
+    "CountedFamily",
     "ImageEvidence",
     "PairEvidence",
     "Prediction",

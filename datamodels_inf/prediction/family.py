@@ -39,23 +39,23 @@ def cells_of(z: ArrayLike, gain: ArrayLike) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class CountedFamily:
     """`count` tests in each of `cells`, increasing; `+` joins two parts of a family."""
 
     cells: Ints
     count: Ints
 
     @classmethod
-    def of(cls, cells: Ints) -> Family:
+    def of(cls, cells: Ints) -> CountedFamily:
         """Of the cells of some tests."""
         found, count = np.unique(cells, return_counts=True)
         return cls(found, count.astype(np.int64))
 
-    def __add__(self, other: Family) -> Family:
+    def __add__(self, other: CountedFamily) -> CountedFamily:
         cells, place = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
         count = np.zeros(len(cells), np.int64)
         np.add.at(count, place, np.concatenate([self.count, other.count]))
-        return Family(cells, count)
+        return CountedFamily(cells, count)
 
     @property
     def size(self) -> int:

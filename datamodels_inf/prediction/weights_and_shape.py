@@ -2,7 +2,7 @@
 
 In two passes over the tests, in chunks of any size: count their cells (`family`), then look up their weights.
 
-    family = sum of Family.of(evidence_cells(…)) over chunks
+    family = sum of CountedFamily.of(evidence_cells(…)) over chunks
     found = predict(family, alpha=0.2)
     found.shape, found.weights(evidence_cells(…)) of each chunk
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from datamodels_inf.internal.checks import Floats, Ints, as_array, check_alpha, check_fraction, check_number
-from datamodels_inf.prediction.family import Family, cells_of
+from datamodels_inf.prediction.family import CountedFamily, cells_of
 from datamodels_inf.prediction.forecast import Forecast
 from datamodels_inf.prediction.levels import best_weights
 from datamodels_inf.prediction.mixture import ScaleMixture
@@ -69,7 +69,7 @@ class Prediction:
     forecast: how many tests are expected to have p ≤ w·u, by u. mixture: the law of effects. None where unknown.
     """
 
-    family: Family
+    family: CountedFamily
     alpha: float
     cell_weight: Floats
     shape: Shape
@@ -103,7 +103,7 @@ class Prediction:
 
 
 def predict(
-    family: Family,
+    family: CountedFamily,
     *,
     alpha: float,
     law: PvalueLaw = NORMAL,
@@ -120,7 +120,7 @@ def predict(
     >>> rng = np.random.default_rng(0)
     >>> effect = np.where(rng.random(2000) < 0.1, 4.0 * rng.standard_normal(2000), 0.0)
     >>> cells = evidence_cells(effect + rng.standard_normal(2000), np.ones(2000), np.ones(2000))
-    >>> found = predict(Family.of(cells), alpha=0.2)
+    >>> found = predict(CountedFamily.of(cells), alpha=0.2)
     >>> found.expected > found.expected_by, round(float(found.weights(cells).mean()), 12)
     (True, 1.0)
     """
@@ -152,7 +152,7 @@ def predict(
     return Prediction(family, alpha, cell_weight, shape, expected, interval, expected_by, forecast, mixture)
 
 
-def without_prediction(family: Family, alpha: float, reason: str) -> Prediction:
+def without_prediction(family: CountedFamily, alpha: float, reason: str) -> Prediction:
     """w = 1 and BY's ν."""
     if family.size < 1:
         raise ValueError("`family` must hold at least one test.")

@@ -23,8 +23,8 @@ from datamodels_inf.targets import prepare_targets
 class Refereed:
     """All pairs on which any method claims something: (P,) `target`, (P, 2) `pairs`, and what the models say of them.
 
-    effect: Δ of i instead of j on the outcome, with its 95 % interval. direction: 1 where that means that i helps more.
-    claim, gap: (P, M) as in `Claims`. rulings: one a method.
+    effect: Δ = E[y | i in, j out] − E[y | i out, j in] of the outcome y, with its 95 % interval low, high. direction: 1
+    where that means that i helps more. claim, gap: (P, M) as in `Claims`. rulings: one a method.
     """
 
     methods: tuple[str, ...]

@@ -38,7 +38,7 @@ class Header:
 
     @property
     def n_bytes(self) -> int:
-        """Of all numbers."""
+        """Bytes of all numbers together."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 

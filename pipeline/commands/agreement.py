@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from pipeline.commands.aligned import aligned
-from pipeline.fresh_summaries import FreshAgreementSummary
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import FreshAgreementSummary, read_summary
 from pipeline.text.numbers import unbroken
 from pipeline.text.replications import MEANING, table
 

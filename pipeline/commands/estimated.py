@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
+from datamodels_inf.findings import MARGINAL, one_of
 from datamodels_inf.influence_ranks import RankIntervals, rank_intervals
 from datamodels_inf.internal.checks import Ints, some_of
 from datamodels_inf.internal.cores import available_cores
@@ -22,8 +23,6 @@ from datamodels_inf.pooled import pooled_target
 from pipeline.commands.aligned import called, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.findings import MARGINAL, one_of
-from pipeline.influence_summaries import InfluenceSummary
 from pipeline.run import Pipeline
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.atlas.influence import read_counts
@@ -33,7 +32,7 @@ from pipeline.stages.inputs import Data, Fitted, tested_targets
 from pipeline.stages.test.image_references import ImageFinder
 from pipeline.stages.test.premise import spoiled_influences
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import InfluenceSummary, read_summary
 from pipeline.text.given_names import one_line, outcome_name
 
 NEEDED = ("download", "fit", "evidence", "atlas", "influence")

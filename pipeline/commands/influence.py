@@ -8,12 +8,13 @@ from itertools import chain
 
 import numpy as np
 
+from datamodels_inf.findings import MARGINAL, error_rate
 from datamodels_inf.internal.checks import Ints
 from pipeline.commands.aligned import aligned, headed, named
 from pipeline.commands.estimated import Estimated, Single
-from pipeline.findings import MARGINAL, coverage, error_rate, level_text
 from pipeline.images.item_names import ItemNames
 from pipeline.text.csv_text import Cell, csv_line
+from pipeline.text.interval_levels import coverage, level_text
 from pipeline.text.numbers import counted, terminal_pvalue
 
 NUMBERS = (

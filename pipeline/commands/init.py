@@ -11,8 +11,9 @@ from datamodels_inf.designs import DESIGNS
 from pipeline.commands.check import working_lines
 from pipeline.commands.survey import Looked, survey_lines
 from pipeline.config import Config
-from pipeline.config_files import literal, load_config, named_configs
+from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError
+from pipeline.named_configs import named_configs
 from pipeline.report_name import LONGEST
 from pipeline.sources.folder import layout_of, open_folder
 from pipeline.store.files import check_place, make_folder, whole_file
@@ -91,9 +92,10 @@ def init_lines(folder: Path, out: Path | None) -> Iterator[str]:
     with whole_file(out) as temporary:
         temporary.write_text(toml_text(proposal), encoding="utf-8")
         looked = replace(proposal.looked, config=load_config(str(temporary), ()))
-        said = _working(looked)
+        said, works = _working(looked)
     yield from said
-    yield f"Written: {out}. Next: datamodels-inf run --config {out}"
+    after = "Next" if works else "When that is mended"
+    yield f"Written: {out}. {after}: datamodels-inf {'run' if works else 'check'} --config {out}"
 
 
 def _refuse_name(folder: Path) -> None:
@@ -106,12 +108,13 @@ def _refuse_name(folder: Path) -> None:
         ) from error
 
 
-def _working(looked: Looked) -> list[str]:
-    """What a run would do, or why it would be refused: the file is written either way, for the data may be mended."""
+def _working(looked: Looked) -> tuple[list[str], bool]:
+    """What a run would do, or why it would be refused, and whether it would do it: the file is written either way, for
+    the data may be mended."""
     try:
-        return list(working_lines(looked))
+        return list(working_lines(looked)), True
     except BadInputError as error:
-        return [f"A run would be refused now: {error}"]
+        return [f"A run would be refused now: {error}"], False
 
 
 def propose(folder: Path) -> Proposal:
@@ -171,7 +174,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
         f"# {proposal.name}: {looked.opened.masks.n_models:,} models of {looked.n_train:,} training {proposal.noun}s, "
         f"{looked.n_targets:,} targets. Made by `datamodels-inf init`."
     )
-    yield "# Paths are relative to the folder that datamodels-inf is run in. All settings: docs/data.md."
+    yield "# Paths are relative to the folder that datamodels-inf is run in. All settings: docs/configuration.md."
     yield ""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pipeline.errors import BadInputError
 from pipeline.progress import progress_bar
-from pipeline.published import add_to_list, holds_page
+from pipeline.published import add_to_list, holds_page, publishing
 from pipeline.report.content import Content
 from pipeline.report.evidence.curves import curves_of
 from pipeline.report.output.panels import draw_panel
@@ -37,13 +38,14 @@ def draw_panels(pipeline: Pipeline, names: Sequence[str], out: Path | None, comm
     asked = _asked(names, read_summary(result, ReportSummary).n_findings)
     folder = _folder(pipeline, result, out, command)
     content, items, bar_end = _content(pipeline, found, asked)
-    for item in items:
-        path = folder / Path(panel_path(item)).name
-        with whole_file(path) as temporary:
-            draw_panel(temporary, item, content, bar_end)
-        yield path
-    if out is None:
-        add_to_list(pipeline.home, [panel_path(item) for item in items])
+    with publishing(pipeline.home) if out is None else nullcontext():
+        for item in items:
+            path = folder / Path(panel_path(item)).name
+            with whole_file(path) as temporary:
+                draw_panel(temporary, item, content, bar_end)
+            yield path
+        if out is None:
+            add_to_list(pipeline.home, [panel_path(item) for item in items])
 
 
 MOST_DIGITS = 18

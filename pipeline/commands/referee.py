@@ -10,9 +10,9 @@ from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.commands.aligned import aligned
 from pipeline.config_files import literal, load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import Decided, RefereeSummary, direction, headline, leak_words, promise
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import Decided, RefereeSummary, read_summary
+from pipeline.text.referee_words import direction, headline, leak_words, promise
 
 WIDTH = 110
 MOST_DECIDED = 5

@@ -7,21 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.rerun_roles import COMPARED
 from pipeline.store.cache import Result
 from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
 from pipeline.text.numbers import counted, terminal_pvalue
+from pipeline.text.rerun_roles import COMPARED, explanation
 
 DIGITS = 2  # of p-values
 FORMS = {"same_sign": "{:.0%}", "effects": "{:.2f}", "pvalues": "{:.2f}"}
-FOLLOW_UP = (
-    "Follow-up: the finding was selected on these held-out models, so p-values here describe and do not confirm; "
-    "for a clean confirmation, split them (--split, robustness.split)."
-)
-NAMED = "These p-values are valid if the pair was chosen before looking at these models; else they only describe."
-CONFIRMED = (
-    "The finding was selected on the first half of the held-out models; all p-values here are of the second half."
-)
 
 
 def robustness_lines(result: Result) -> Iterator[str]:
@@ -38,14 +30,6 @@ def robustness_lines(result: Result) -> Iterator[str]:
     if summary.cases:
         yield explanation(summary)
         yield f"BY-adjusted p-values of all {counted(summary.n_tests, 'test')} of this family are in reruns.parquet."
-
-
-def explanation(summary: RobustnessSummary) -> str:
-    """What the p-values may be used for."""
-    if summary.split:
-        return CONFIRMED
-    selected = any(case.finding for case in summary.cases)
-    return FOLLOW_UP if selected else NAMED
 
 
 def _case(case: CaseSummary, rows: Sequence[dict[str, Any]], summary: RobustnessSummary) -> Iterator[str]:

@@ -209,7 +209,7 @@ def _cells(looked: Looked) -> Iterator[tuple[str, str]]:
     yield "γ, share in a mask", f"{scan.proportion:.3g}"
     yield "duplicate masks", _count(looked.n_repeated, "of a mask in an earlier row")
     yield outcome_name(opened.outcome), f"{scan.low:.4g} to {scan.high:.4g}, mean {scan.mean:.4g}; {better}"
-    yield "NaN or infinite", _count(len(scan.unfit), "models with some")
+    yield "NaN or infinite", _count(len(scan.unfit), "of the models")
     yield "rows", f"{looked.n_fit:,} for the fit, {looked.n_held_out:,} for the test"
 
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.contrast import Contrast
+from datamodels_inf.findings import MARGINAL, Family, error_rate, finding_order, one_of
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.columns import BATCH, MEMBERS
 from pipeline.commands.aligned import called, headed, named
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.findings import MARGINAL, Family, coverage, error_rate, finding_order, level_range_text, one_of
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.run import Pipeline
@@ -33,6 +33,7 @@ from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.summaries import TestSummary, read_summary
 from pipeline.text.given_names import one_line, outcome_name
+from pipeline.text.interval_levels import coverage, level_range_text
 from pipeline.unseen_effects import n_equal_weights, unseen_in
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class Tested:
 
     @property
     def heads(self) -> tuple[str, str, str]:
-        """Of the columns of `cells`."""
+        """The heads of the columns that `cells` fills."""
         classes = self.labels is not None
         i, j = (headed(side, names=bool(self.names.train), classes=classes) for side in ("i", "j"))
         return i, j, headed("target", names=bool(self.names.targets), classes=classes)

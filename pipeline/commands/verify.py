@@ -16,6 +16,7 @@ from pipeline.training.trained_set import TrainedSet
 from pipeline.verified import COLUMNS, Tally, Verified, csv_values, read_verified
 
 CHOICES = ("top", "findings", "pair")
+OF_CLAIMS = ("models", "method")
 QUESTION = (*CHOICES, "target", "models", "method", "fresh", "seed")
 HEADER = (
     "no.", "i (class)", "j (class)", "target (class)", "Δ̂", "95 % interval", "as a finding", "fresh Δ", "95 % interval",
@@ -40,6 +41,8 @@ def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[st
         raise BadInputError("only one of --finding, --pair and --top can be given.")
     if ("pair" in given) != ("target" in given):
         raise BadInputError("--pair and --target belong together: --pair I J --target T.")
+    if "fresh" in given and not choices and (other := next((name for name in OF_CLAIMS if name in given), None)):
+        raise BadInputError(f"--{other} is for single claims; with --fresh, name them: --finding, --pair or --top.")
     if "pair" in given:
         given["pair"] = [int(image) if image.isdecimal() else image for image in given["pair"]]
     if not choices and not config.verify.wanted and "fresh" not in given:

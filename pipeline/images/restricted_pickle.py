@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.arrays.recorded_pickles import Recorded, RefusedNameError, record
 from pipeline.errors import BadInputError
-from pipeline.recorded_pickles import Recorded, RefusedNameError, record
 
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),

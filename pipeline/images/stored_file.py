@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from pipeline.errors import BadInputError
 from pipeline.images.checksums import Known, images_checksum
 from pipeline.images.cifar10 import CLASS_NAMES
 from pipeline.images.image_set import ImageSet
 from pipeline.store.files import file_digest, whole_file
+from pipeline.store.locks import held
 from pipeline.text.json_file import read_json
 
 IMAGE_FILE = "cifar10.npz"
@@ -54,18 +55,11 @@ def save(images: ImageSet, file: Path, known: Known) -> None:
 @contextmanager
 def locked(folder: Path, say: Callable[[str], object]) -> Iterator[None]:
     """One process at a time; what a killed one left is removed, but for the part of an archive, which is used."""
-    lock = FileLock(folder / ".cifar10.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        say(f"waiting for another process, which gets CIFAR-10 into {folder} …")
-        lock.acquire()
-    try:
+    lock, words = FileLock(folder / ".cifar10.lock"), "waiting for another process, which gets CIFAR-10 into"
+    with held(lock, lambda: say(f"{words} {folder} …")):
         for leftover in folder.glob(f"{TEMPORARY}*"):
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         yield
-    finally:
-        lock.release()
 
 
 def _record(file: Path, known: Known) -> dict[str, str]:

@@ -92,7 +92,7 @@ class UnfitWorkerError(BadInputError):
 
     @classmethod
     def of(cls, problems: dict[str, str]) -> UnfitWorkerError:
-        """Of workers by their address."""
+        """Of workers by their address, each with what is wrong."""
         said: dict[str, list[str]] = {}
         for address, problem in problems.items():
             said.setdefault(problem, []).append(address)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from pipeline.section import Few, Section
+from pipeline.settings.base import Few, Section
 
 LOCAL = re.compile(r"local:([1-9]\d*)")
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
@@ -16,17 +16,19 @@ FORMS = '"tcp://host:port" of a Dask scheduler, "local:N" for N processes of thi
 
 
 class ClusterSettings(Section):
-    """address: of a Dask scheduler ("tcp://host:port"), "local:N" for N worker processes on this machine, or "slurm"
-    for jobs that dask-jobqueue submits with the settings of `slurm`, `jobs` of them; without it, none is used.
-    in_flight: units per worker that are made or wait there. patience: seconds to wait for a first worker, or for
-    another when all have gone; SLURM may take longer, so jobs in its queue are waited for without an end.
-    """
+    """Which workers make the units of work, if not this process alone. It changes no result."""
 
     address: str | None = None
+    """The "tcp://host:port" of a Dask scheduler, "local:N" for N processes of this machine, or "slurm". Unset: no
+    workers."""
     jobs: Few = 1
+    """With address "slurm": jobs to submit."""
     slurm: dict[str, Any] = Field(default_factory=dict)
+    """With address "slurm": what dask-jobqueue is given, at least cores and memory of a job."""
     in_flight: Few = 2
+    """Units for each worker that are made or wait there."""
     patience: Annotated[float, Field(gt=0, le=1e9)] = 60.0
+    """Seconds to wait for a first worker, or for another when all have gone; jobs in a queue are waited for longer."""
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> ClusterSettings:

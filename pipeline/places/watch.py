@@ -70,7 +70,7 @@ class Watch:
                 time.sleep(LOOK / 10)
 
     def finished(self, under_way: Collection[Future]) -> list[Future]:
-        """Those that are, after at most a second: perhaps none. What failed comes last, so that the rest is kept."""
+        """Units that are finished, after at most a second; perhaps none. What failed comes last: the rest is kept."""
         from distributed import wait
 
         try:

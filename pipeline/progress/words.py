@@ -35,7 +35,7 @@ class State:
 
 
 def clock(seconds: float) -> str:
-    """As a watch shows it.
+    """Seconds as a watch shows them.
 
     >>> clock(75), clock(3725)
     ('01:15', '1:02:05')
@@ -46,7 +46,7 @@ def clock(seconds: float) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """To be read.
+    """Seconds in words.
 
     >>> spoken(8), spoken(75), spoken(3725), spoken(200_000)
     ('8 s', '1 min 15 s', '1 h 02 min', '55 h 33 min')

@@ -9,8 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
+from datamodels_inf.row_blocks import RowRange
 from pipeline.remote.failures import CutShortError, NotRangedError
-from pipeline.remote.journal import Interval
 from pipeline.remote.mirror import Mirror, split
 from pipeline.remote.objects import ATTEMPTS, PIECE, RemoteObject, fetch, rows_patience
 from pipeline.remote.patience import persist
@@ -30,10 +30,10 @@ class Need:
     label: str
     remote: RemoteObject
     mirror: Mirror
-    wanted: tuple[Interval, ...]
+    wanted: tuple[RowRange, ...]
 
     @property
-    def missing(self) -> list[Interval]:
+    def missing(self) -> list[RowRange]:
         """The wanted rows that are not there yet."""
         return self.mirror.missing(self.wanted)
 
@@ -65,7 +65,7 @@ def fetch_ranges(need: Need, progress: Callable[[int], object]) -> None:
     ranges = split(need.missing, RUNS * run)
     stopped = threading.Event()
 
-    def one(part: Interval) -> None:
+    def one(part: RowRange) -> None:
         start, stop = (rows.raw_offset + row * rows.raw_row_bytes for row in part)
         with closing(fetch(need.remote, start, stop, block * rows.raw_row_bytes, progress)) as blocks:
             for first, last in split([part], run):

@@ -13,11 +13,10 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeAlias
 
+from datamodels_inf.row_blocks import RowRange
 from pipeline.store.files import flush, put_aside, whole_file
 
-Interval: TypeAlias = tuple[int, int]
 CHECK = 8
 """Hex digits."""
 
@@ -28,7 +27,7 @@ class Journal:
 
     def __init__(self, folder: Path, n_rows: int, *, mend: bool = True) -> None:
         self.file = folder / "rows.jsonl"
-        self.done: dict[Interval, str] = {}
+        self.done: dict[RowRange, str] = {}
         self.problem = ""
         self._n_rows, self._mend = n_rows, mend
         self._read()
@@ -44,7 +43,7 @@ class Journal:
             flush(self.file.parent)
         _apply(self.done, start, stop, digest)
 
-    def forget(self, intervals: Iterable[Interval]) -> None:
+    def forget(self, intervals: Iterable[RowRange]) -> None:
         """These are not complete any more, whatever the file says."""
         for interval in list(intervals):
             self.done.pop(interval, None)
@@ -106,17 +105,17 @@ class Journal:
         return hashlib.sha256(words.encode()).hexdigest()[:CHECK]
 
 
-def _apply(done: dict[Interval, str], start: int, stop: int, digest: str | None) -> None:
+def _apply(done: dict[RowRange, str], start: int, stop: int, digest: str | None) -> None:
     if digest is None:
         done.pop((start, stop), None)
     else:
         done[start, stop] = digest
 
 
-def _crossing(done: Iterable[Interval]) -> set[Interval]:
+def _crossing(done: Iterable[RowRange]) -> set[RowRange]:
     """Intervals that share rows with another: rows are written once, so one of the two is not ours."""
-    found: set[Interval] = set()
-    last: Interval | None = None
+    found: set[RowRange] = set()
+    last: RowRange | None = None
     for one in sorted(done):
         if last is not None and one[0] < last[1]:
             found |= {last, one}

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.row_blocks import RowRange
 from pipeline.errors import BadInputError
-from pipeline.remote.journal import Interval, Journal
+from pipeline.remote.journal import Journal
 from pipeline.remote.objects import Identity
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import durable_folder, put_aside, whole_file
@@ -50,7 +51,7 @@ class Rows:
 
     @property
     def stored_row_bytes(self) -> int:
-        """Of one row as it is stored."""
+        """Bytes of one row as it is stored."""
         return int(np.prod(self.shape[1:], dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 
@@ -80,7 +81,7 @@ class Mirror:
             self._open()
 
     @property
-    def done(self) -> Mapping[Interval, str]:
+    def done(self) -> Mapping[RowRange, str]:
         """Complete runs of rows with the sha256 of what is stored."""
         return self._journal.done
 
@@ -135,7 +136,7 @@ class Mirror:
             temporary.write_bytes(self._header)
             os.truncate(temporary, self._size)
 
-    def missing(self, wanted: Iterable[Interval]) -> list[Interval]:
+    def missing(self, wanted: Iterable[RowRange]) -> list[RowRange]:
         """What of `wanted` has not been fetched."""
         return subtract(wanted, self.done)
 
@@ -162,7 +163,7 @@ class Mirror:
         values = np.frombuffer(block, np.uint8).reshape(-1, self.rows.raw_row_bytes)
         return np.ascontiguousarray(self.rows.transform(values)).view(np.uint8).reshape(len(values), -1)
 
-    def drop_damaged(self, wanted: Sequence[Interval]) -> list[Interval]:
+    def drop_damaged(self, wanted: Sequence[RowRange]) -> list[RowRange]:
         """Forget complete rows whose bytes are no longer what was written; return them."""
         parts, runs = self.checksums(wanted), self._overlapping(wanted)
         first = len(parts) - len(runs)  # Before it, the header, which was mended when the mirror was opened.
@@ -171,10 +172,10 @@ class Mirror:
             self._journal.note(start, stop, None)
         return damaged
 
-    def _overlapping(self, wanted: Sequence[Interval]) -> list[Interval]:
+    def _overlapping(self, wanted: Sequence[RowRange]) -> list[RowRange]:
         return [(start, stop) for start, stop in sorted(self.done) if any(start < b and a < stop for a, b in wanted)]
 
-    def checksums(self, wanted: Sequence[Interval]) -> list[list[Any]]:
+    def checksums(self, wanted: Sequence[RowRange]) -> list[list[Any]]:
         """[offset, bytes, sha256] of the header and of every complete run that overlaps `wanted`, for the stage's
         manifest."""
         width = self.rows.stored_row_bytes
@@ -198,14 +199,14 @@ def read_note(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Interval]:
+def subtract(wanted: Iterable[RowRange], done: Iterable[RowRange]) -> list[RowRange]:
     """The parts of `wanted` that no interval of `done` covers, in order.
 
     >>> subtract([(0, 10), (20, 30)], [(2, 4), (8, 22)])
     [(0, 2), (4, 8), (22, 30)]
     """
     covered = sorted(done)
-    result: list[Interval] = []
+    result: list[RowRange] = []
     for start, stop in sorted(wanted):
         for a, b in covered:
             if b <= start or a >= stop:
@@ -218,7 +219,7 @@ def subtract(wanted: Iterable[Interval], done: Iterable[Interval]) -> list[Inter
     return result
 
 
-def split(intervals: Iterable[Interval], longest: int) -> list[Interval]:
+def split(intervals: Iterable[RowRange], longest: int) -> list[RowRange]:
     """The same rows in pieces of at most `longest`."""
     return [(a, min(a + longest, stop)) for start, stop in intervals for a in range(start, stop, longest)]
 

@@ -29,7 +29,7 @@ class Header:
 
     @property
     def row_bytes(self) -> int:
-        """Of one row in the file."""
+        """Bytes of one row in the file."""
         return self.n_columns * self.dtype.itemsize
 
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.findings import decided
+from datamodels_inf.findings import Family, decided, finding_order
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import threshold
 from datamodels_inf.pair_answers import UNSEEN
 from datamodels_inf.shape import Shape
 from pipeline.columns import Columns, codes_and_words, places_among
-from pipeline.findings import Family, finding_order
 from pipeline.report.rows import COLUMNS, Numbered, rows_of
 
 if TYPE_CHECKING:

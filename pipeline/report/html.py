@@ -11,10 +11,10 @@ from functools import partial
 from importlib.resources import files as resources
 from pathlib import PurePath
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup, escape
 
-from pipeline.report.compiled_templates import TEMPLATES
+from pipeline.report.compiled_templates import environment_of
 from pipeline.report.names import class_name, place
 from pipeline.report.page import Page
 from pipeline.report.rows import Row
@@ -22,7 +22,7 @@ from pipeline.report.sections import File, Shown
 from pipeline.report.sentences import effect_and_interval, selected_interval
 from pipeline.text.csv_text import plain
 from pipeline.text.nouns import worded
-from pipeline.text.numbers import number, p_equals, percent, plural, pvalue, thousands, unbroken
+from pipeline.text.numbers import counted, number, p_equals, percent, pvalue, thousands, unbroken
 
 SORT_KEYS = ("pvalue", "pvalue_adjusted", "statistic", "theta_i", "theta_j", "effect")
 FILTERS = {
@@ -30,7 +30,7 @@ FILTERS = {
     "pvalue": pvalue,
     "p_equals": p_equals,
     "percent": percent,
-    "plural": plural,
+    "plural": counted,
     "effect": effect_and_interval,
     "selected": selected_interval,
     "unbroken": unbroken,
@@ -108,15 +108,7 @@ def _environment(page: Page, shown: Sequence[Shown]) -> Environment:
 
     own = [PackageLoader("pipeline.report", folder) for folder in ("templates", "sections")]
     given = [one.section.templates for one in shown if one.section.templates is not None]
-    environment = Environment(
-        loader=ChoiceLoader([*own, *given]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        bytecode_cache=TEMPLATES,
-    )
+    environment = environment_of(ChoiceLoader([*own, *given]))
     environment.filters.update(
         FILTERS, item=item, subscripts=_subscripts, worded=partial(worded, noun=page.content.noun)
     )

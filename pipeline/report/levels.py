@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
+from datamodels_inf.findings import MARGINAL, finding_level
 from datamodels_inf.multiplicity import selected_confidence
-from pipeline.findings import MARGINAL, finding_level, level_range_text, level_text
 from pipeline.report.content import Content
 from pipeline.report.groups import Group
+from pipeline.text.interval_levels import level_range_text, level_text
 
 
 def finding_levels(group: Group, content: Content) -> tuple[float, float]:

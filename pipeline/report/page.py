@@ -127,7 +127,7 @@ class Page:
 
     @property
     def n_findings(self) -> int:
-        """Of all methods."""
+        """Findings of all methods together."""
         return sum(method.n_found for method in self.methods)
 
     @cached_property
@@ -147,7 +147,7 @@ class Page:
 
     @property
     def correction(self) -> Correction:
-        """The entry of the table."""
+        """The entry of CORRECTIONS."""
         return CORRECTIONS[self.content.correction]
 
     @property

@@ -94,11 +94,6 @@ class Row(Estimated):
         return self.members_j or (self.j,)
 
     @property
-    def pvalue_weighted(self) -> float:
-        """What a correction with a prior looks at: p/w, infinite for w = 0."""
-        return self.pvalue / self.weight if self.weight > 0.0 else math.inf
-
-    @property
     def key(self) -> Key:
         """What tells this test from the others."""
         return self.method, self.target, self.left, self.right

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
+from datamodels_inf.findings import one_of
 from datamodels_inf.multiplicity import CORRECTIONS
-from pipeline.findings import one_of
 from pipeline.report.content import Blocks, Content
 from pipeline.report.content.influences import Single
 from pipeline.report.drawing.slots import Slot, slot_of, slots_of
 from pipeline.report.effects import Estimated
 from pipeline.report.groups import Group
 from pipeline.report.rows import Numbered, Row
-from pipeline.text.numbers import fixed, number, percent, plural
+from pipeline.text.numbers import counted, fixed, number, percent
 
 
 def effect_texts(row: Estimated) -> tuple[str, str, str]:
@@ -123,7 +123,7 @@ def promise(content: Content, n_tests: int) -> str:
     rate = f"at a false discovery rate of {content.alpha:g}"
     if rule.controls == "FWER":
         rate = f"with {chance_of_any(content.alpha)}"
-    return f"{rate} ({rule.title} over {plural(n_tests, 'test')})"
+    return f"{rate} ({rule.title} over {counted(n_tests, 'test')})"
 
 
 def chance_of_any(alpha: float) -> str:
@@ -137,12 +137,12 @@ def blocks_sentence(blocks: Blocks) -> str:
         verb = "is" if len(blocks.on_last) == 1 else "are"
         before = blocks.fitted[-1]
         return (
-            f"{' and '.join(blocks.on_last)} {verb} tested on the last block’s {plural(blocks.sizes[-1], 'model')} "
-            f"alone, with datamodels fitted on the {plural(before, 'model')} before it."
+            f"{' and '.join(blocks.on_last)} {verb} tested on the last block’s {counted(blocks.sizes[-1], 'model')} "
+            f"alone, with datamodels fitted on the {counted(before, 'model')} before it."
         )
     first = "one" if blocks.n_first == 1 else f"{blocks.n_first:,}"
-    parts = plural(len(blocks.sizes), "block")
-    text = f"Every model but the first {first} tests: {plural(blocks.n_tested, 'model')} in {parts}, "
+    parts = counted(len(blocks.sizes), "block")
+    text = f"Every model but the first {first} tests: {counted(blocks.n_tested, 'model')} in {parts}, "
     text += "each block with datamodels fitted on the models before it."
     if not blocks.on_last:
         return text
@@ -154,10 +154,10 @@ def models_of_method(method: str, content: Content) -> str:
     """Which models tested each pair: "90 held-out models", "90 models, in 8 blocks", "the last block’s 20 models"."""
     count, blocks = content.n_models_of(method), content.blocks
     if blocks is None:
-        return plural(count, "held-out model")
+        return counted(count, "held-out model")
     if method in blocks.on_last:
-        return f"the last block’s {plural(count, 'model')}"
-    return f"{plural(count, 'model')}, in {plural(len(blocks.sizes), 'block')}"
+        return f"the last block’s {counted(count, 'model')}"
+    return f"{counted(count, 'model')}, in {counted(len(blocks.sizes), 'block')}"
 
 
 def models_of(row: Row, content: Content) -> str:
@@ -173,17 +173,17 @@ def _tested(row: Row, count: int, content: Content) -> str:
         return _tested_groups(row.n_informative, count, content)
     apart = "" if row.n_informative is None else f", {row.n_informative:,} of which tell the two apart"
     if count < content.n_models_test:
-        return f"Tested on the last block’s {plural(count, 'model')}; Δ is from all {content.n_models_test:,}{apart}."
-    return f"Tested on {plural(count, 'model')}{apart}."
+        return f"Tested on the last block’s {counted(count, 'model')}; Δ is from all {content.n_models_test:,}{apart}."
+    return f"Tested on {counted(count, 'model')}{apart}."
 
 
 def _tested_groups(n_informative: int, count: int, content: Content) -> str:
     """The number is that of the effect: other tests than the contrast also use models that saw parts of a group."""
     whole = f"{n_informative:,} of them, which saw all of one group and none of the other"
     if count < content.n_models_test:
-        first = f"Tested on the last block’s {plural(count, 'model')}"
+        first = f"Tested on the last block’s {counted(count, 'model')}"
         return f"{first}; of all {content.n_models_test:,}, Δ is from {whole}."
-    return f"Tested on {plural(count, 'model')}; Δ is from {whole}."
+    return f"Tested on {counted(count, 'model')}; Δ is from {whole}."
 
 
 def _article(share: float) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.arrays.npz import check_packing
-from pipeline.recorded_pickles import Recorded, record
+from pipeline.arrays.recorded_pickles import Recorded, record
 
 ZIP = b"PK\x03\x04"
 OTHER_THINGS = "it holds other things than tensors, or is damaged; nothing else is unpickled"

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.masks import pack_rows
+from datamodels_inf.row_blocks import RowRange
 from pipeline.errors import BadInputError
 from pipeline.remote.fetch import Need
 from pipeline.remote.mirror import Mirror, Rows
 from pipeline.remote.npy import Header, read_header
 from pipeline.remote.objects import RemoteObject, retry_identify
 from pipeline.sources.row_split import split_rows
-from pipeline.summaries import Interval
 from pipeline.text.numbers import human_bytes
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class PlannedRows:
     n_models: int
     n_train: int
     n_targets: int
-    fit: Interval
-    coding: Interval
-    held_out: Interval
+    fit: RowRange
+    coding: RowRange
+    held_out: RowRange
     columns: tuple[int, ...] | None
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.row_blocks import RowRange
 from pipeline.errors import BadInputError
 from pipeline.images.item_names import ItemNames
 from pipeline.progress import progress_bar
@@ -18,7 +19,7 @@ from pipeline.sources.equal_masks import Groups, group_by_mask
 from pipeline.sources.mask_rows import CHUNK_ROWS, MaskRows
 from pipeline.sources.outcome_rows import OutcomeRows
 from pipeline.sources.row_split import refuse_empty, split_rows
-from pipeline.summaries import DownloadSummary, Interval
+from pipeline.summaries import DownloadSummary
 from pipeline.text.numbers import counted
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ class DividedRows:
     """What rows become: groups of equal masks, of which some are for the fit and some for the test."""
 
     groups: Groups
-    fit: Interval
-    held_out: Interval
+    fit: RowRange
+    held_out: RowRange
     grouped: bool
 
 

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 from datamodels_inf.designs import DESIGNS
 from datamodels_inf.internal.checks import some_of
-from datamodels_inf.row_blocks import first_rows, held_out_split
+from datamodels_inf.row_blocks import LEAST_TESTED, RowRange, divide_rows, first_rows
 from pipeline.errors import BadInputError
-from pipeline.summaries import Interval
 
 if TYPE_CHECKING:
     from pipeline.config import Config
 
 
-LEAST_TESTED = 3
-"""Of fewer masks their law cannot be checked."""
-
-
-def split_rows(config: Config, count: int, n_train: int, what: str = "models") -> tuple[Interval, Interval]:
+def split_rows(config: Config, count: int, n_train: int, what: str = "models") -> tuple[RowRange, RowRange]:
     """Of `count` rows the first for the fit and the last for the test; rows for both would be leakage.
 
     Where every model tests, those for the fit are `first_rows`, and all others are tested.
@@ -33,14 +28,15 @@ def split_rows(config: Config, count: int, n_train: int, what: str = "models") -
         ) from error
 
 
-def _split(config: Config, count: int, n_train: int, what: str) -> tuple[Interval, Interval]:
+def _split(config: Config, count: int, n_train: int, what: str) -> tuple[RowRange, RowRange]:
     if config.test.progressive:
         first = config.source.first_rows or first_rows(count, n_train, chosen_by_fit=_chosen_by_fit(config))
         if count - first < LEAST_TESTED:
             left = f"{max(0, count - first):,} of {count:,} {what} to test, and {LEAST_TESTED} are the least"
             raise BadInputError(f"source.first_rows = {first} leaves {left}; lower it.")
         return (0, first), (first, count)
-    fit, held_out = _sizes(config, count, n_train)
+    given = config.source.fit_rows, config.source.held_out_rows
+    fit, held_out = divide_rows(count, n_train, *given, chosen_by_fit=_chosen_by_fit(config))
     if fit + held_out > count:
         raise BadInputError(
             f"source.fit_rows = {fit} and source.held_out_rows = {held_out} overlap: there are only {count:,} {what}, "
@@ -61,19 +57,6 @@ def rule_of(config: Config) -> str:
 
 def _chosen_by_fit(config: Config) -> bool:
     return DESIGNS[config.test.design].chosen_by_fit
-
-
-def _sizes(config: Config, count: int, n_train: int) -> tuple[int, int]:
-    """(rows of the fit, tested rows): what is not given is what the other leaves, or by the rule for both."""
-    source = config.source
-    if source.fit_rows is None and source.held_out_rows is None:
-        fit = held_out_split(count, n_train, chosen_by_fit=_chosen_by_fit(config))
-        return fit, count - fit
-    if source.fit_rows is None:
-        return max(1, count - (source.held_out_rows or 0)), source.held_out_rows or 0
-    return source.fit_rows, max(
-        LEAST_TESTED, count - source.fit_rows
-    ) if source.held_out_rows is None else source.held_out_rows
 
 
 def refuse_empty(name: str, rows: Sequence[int]) -> None:

@@ -23,7 +23,7 @@ from pydantic import Field, ValidationError
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-from pipeline.section import Section
+from pipeline.settings.base import Section
 from pipeline.text.given_names import one_line
 from pipeline.text.json_file import read_json
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.internal.mapped import forget_pages
 from datamodels_inf.masks import PackedMasks
-from datamodels_inf.row_blocks import block_ends
+from datamodels_inf.row_blocks import RowRange, block_ends
 from datamodels_inf.targets import Target, prepare_targets
 from pipeline.arrays import map_npy, open_npz
 from pipeline.config import Config, Test
@@ -23,7 +23,7 @@ from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.images.item_names import ItemNames
 from pipeline.store.cache import Result
-from pipeline.summaries import DownloadSummary, FitSummary, Interval, read_summary
+from pipeline.summaries import DownloadSummary, FitSummary, read_summary
 from pipeline.text.given_names import listed
 from pipeline.text.nouns import noun_of
 
@@ -71,7 +71,7 @@ class Divided(Described, Protocol):
 class Block:
     """Tested rows, and which of the fitted datamodels may test them: the one of prefix number `prefix`."""
 
-    rows: Interval
+    rows: RowRange
     prefix: int
 
 
@@ -86,7 +86,7 @@ class Data:
 
     folder: Path
     rows: DownloadSummary
-    held_out: Interval
+    held_out: RowRange
     config: Config
 
     def __getstate__(self) -> dict[str, Any]:

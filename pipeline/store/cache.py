@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, put_aside, remove_parts
 from pipeline.store.hashing import Hashing
+from pipeline.store.locks import held
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
 from pipeline.store.reasons import Wanted, why_new
 from pipeline.store.unfinished_works import remove_abandoned, remove_works
@@ -52,7 +53,7 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """Of the content of its files, and of the rows that it uses of files outside."""
+        """A checksum of the content of its files, and of the rows that it uses of files outside."""
         return self.digest_without(())
 
     def digest_without(self, names: Collection[str]) -> str:
@@ -64,7 +65,7 @@ class Result:
 
     @property
     def n_bytes(self) -> int:
-        """Of all its files together."""
+        """Bytes of all its files together."""
         return sum(int(entry["bytes"]) for entry in self.manifest["files"].values())
 
     @property
@@ -165,26 +166,29 @@ class Store:
         unfinished work of other keys than `keep` that nobody has gone on with for long."""
         self.root.mkdir(parents=True, exist_ok=True)
         lock, holder = FileLock(self.root / ".lock"), self.root / ".lock-holder"
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+
+        def waiting() -> None:
             say(f"waiting for {_read(holder) or 'another process'}, which uses {self.root} …")
-            lock.acquire()
-        try:
-            told = f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})"
-            with suppress(OSError):  # A courtesy to those who wait.
-                holder.write_text(told, encoding="utf-8")
-            for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
-                if LEFTOVER.fullmatch(leftover.name):
-                    shutil.rmtree(leftover, ignore_errors=True)
-            for folder in (self.root, *self.root.glob("objects/*")):
-                remove_parts(folder)
-            remove_abandoned(self.root, keep, say)
-            yield
-        finally:
-            with suppress(OSError):
-                holder.unlink(missing_ok=True)
-            lock.release()
+
+        with held(lock, waiting):
+            try:
+                told = f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})"
+                with suppress(OSError):  # A courtesy to those who wait.
+                    holder.write_text(told, encoding="utf-8")
+                self._clear_up(keep, say)
+                yield
+            finally:
+                with suppress(OSError):
+                    holder.unlink(missing_ok=True)
+
+    def _clear_up(self, keep: Collection[str], say: Callable[[str], object]) -> None:
+        """What killed processes left, by the one process that uses the store."""
+        for leftover in self.root.glob(f"*/{PROVISIONAL}*"):
+            if LEFTOVER.fullmatch(leftover.name):
+                shutil.rmtree(leftover, ignore_errors=True)
+        for folder in (self.root, *self.root.glob("objects/*")):
+            remove_parts(folder)
+        remove_abandoned(self.root, keep, say)
 
     def _what_changed(self, spec: Spec) -> str:
         """Against an earlier result of the stage: "test.repeats: 20 → 30"."""

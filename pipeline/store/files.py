@@ -109,6 +109,11 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def has_digest(path: Path, digest: str) -> bool:
+    """Whether it is a file of just this content."""
+    return path.is_file() and file_digest(path) == digest
+
+
 def save_array(path: Path, array: NDArray[Any]) -> None:
     """The bytes of `numpy.save`, straight into `path`, and an error where the disk has no room for all of them.
 

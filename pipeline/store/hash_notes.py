@@ -40,7 +40,7 @@ class HashNotes:
         self._new: dict[str, Note] = {}
 
     def digest(self, path: Path, what: str, found: os.stat_result) -> str | None:
-        """That of the bytes of a file that is as it was when they were hashed. what: of which part of it."""
+        """The checksum of a file that is as it was when it was hashed; None of any other. what: which part of it."""
         if self._file is None:
             return None
         if self._known is None:
@@ -49,7 +49,7 @@ class HashNotes:
         return str(note[-1]) if note is not None and note[:-1] == _stamp(found) else None
 
     def note(self, path: Path, what: str, found: os.stat_result, began_ns: int, digest: str) -> None:
-        """Keep it. found: before the reading, which began at `began_ns`."""
+        """Keep a checksum. found: the state of the file before the reading, which began at `began_ns`."""
         if self._file is not None and began_ns - found.st_ctime_ns > SETTLED_NS:
             self._new[_key(path, what)] = [*_stamp(found), digest]
 

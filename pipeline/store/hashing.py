@@ -51,7 +51,7 @@ class Hashing:
         return [str(one) for one in found]
 
     def problems(self, expected: Mapping[Path, str]) -> dict[Path, str]:
-        """Of files that do not have the sha256 that they must have, why, for a sentence."""
+        """Why files do not have the sha256 that they must have, each for a sentence; nothing of those that have it."""
         words = {}
         for (path, digest), found in zip(expected.items(), self._digests(list(expected)), strict=True):
             if isinstance(found, OSError):

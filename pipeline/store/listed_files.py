@@ -1,4 +1,7 @@
-"""The list `.files` beside a report: what of a folder is ours, so that nothing else is ever removed."""
+"""The list `.files` beside a report: what of a folder is ours, so that nothing else is ever removed.
+
+Its first line says of which report the last whole copy was; it is no file's name.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 
 LISTED = ".files"
 """Holds the names of a report's files, one a line."""
+MARK = b"# copy of "
 ENDINGS, FOLDERS = (".html", ".json", ".csv"), ("panels",)
 """Of a report's files, and what folders it has."""
 
@@ -16,7 +20,7 @@ def listed_files(home: Path) -> list[str]:
     """The names in the list that are files inside `home`.
 
     A list is text that anyone can write: lines that lead out of the folder, by `..`, as absolute paths or through
-    links, that name folders, or that cannot be read are not ours.
+    links, that name folders, that are written otherwise than we write them, or that cannot be read are not ours.
     """
     file = home / LISTED
     if not file.is_file():
@@ -38,7 +42,9 @@ def _lines(content: bytes) -> Iterator[str]:
 def _is_inside(root: Path, name: str) -> bool:
     try:
         place = root / name
-        return place.resolve() == place and place.is_relative_to(root) and place.is_file()
+        if place.resolve() != place or not place.is_relative_to(root):
+            return False
+        return place.relative_to(root).as_posix() == name and place.is_file()
     except (OSError, ValueError):  # Too long, or with a NUL.
         return False
 
@@ -59,6 +65,18 @@ def blocked(home: Path) -> str:
     return ""
 
 
-def write_list(path: Path, names: Iterable[str]) -> None:
-    """What `listed_files` reads, at `path`."""
-    path.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+def listed_mark(home: Path) -> str:
+    """Of which report the files in the list are; empty where it does not say."""
+    file = home / LISTED
+    first = file.read_bytes().partition(b"\n")[0] if file.is_file() else b""
+    return first.removeprefix(MARK).decode("ascii", "replace") if first.startswith(MARK) else ""
+
+
+def list_text(names: Iterable[str], mark: str = "") -> str:
+    """What `listed_files` and `listed_mark` read."""
+    return (f"{MARK.decode()}{mark}\n" if mark else "") + "".join(f"{name}\n" for name in names)
+
+
+def write_list(path: Path, names: Iterable[str], mark: str = "") -> None:
+    """The same, at `path`."""
+    path.write_text(list_text(names, mark), encoding="utf-8")

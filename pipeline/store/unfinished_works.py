@@ -47,14 +47,14 @@ def _size_and_time(folder: Path) -> tuple[int, float]:
 
 
 def remove_works(home: Path, key: str) -> None:
-    """Of a result that is there now, on whatever inputs they were begun."""
+    """Remove the unfinished works of a result that is there now, on whatever inputs they were begun."""
     for folder in home.glob(f".work-{key}-*"):
         if WORK.fullmatch(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(root: Path, keep: Collection[str], say: Callable[[str], object]) -> None:
-    """What nobody has gone on with for 30 days, but for the keys in `keep`, which somebody is about to."""
+    """Remove works that nobody has gone on with for 30 days, but for the keys in `keep`, which somebody is about to."""
     oldest = time.time() - ABANDONED_DAYS * 86400
     gone = [work for work in unfinished_works(root) if work.touched < oldest and work.key not in keep]
     for work in gone:

@@ -1,1 +1,2 @@
-"""How values become text: numbers for readers of a page or of a terminal, and CSV for programs."""
+"""How values become text: numbers and sentences for readers of a page or of a terminal, CSV and JSON for programs; and
+what must not be told: secrets, and where a user's files lie."""

@@ -4,6 +4,7 @@ before it is read."""
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,6 +45,19 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+
+
+def without_nan(value: Any) -> Any:
+    """Dictionaries and lists with None for NaN and infinity, which JSON has not.
+
+    >>> without_nan({"p": [0.5, float("nan")]})
+    {'p': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _no_number(word: str) -> NoReturn:

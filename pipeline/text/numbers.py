@@ -45,13 +45,8 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.4g} %"
 
 
-def plural(count: int, noun: str) -> str:
-    """ "1 pair", "2,000 pairs"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def counted(count: int, noun: str) -> str:
-    """For a terminal, with its thousands apart: "1 pair", "2,000 pairs"."""
+    """ "1 pair", "2,000 pairs"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

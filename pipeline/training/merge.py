@@ -36,7 +36,7 @@ def merge(out: Path, folders: Sequence[Path], quiet: bool, say: Callable[[str], 
     outcomes = _outcomes(found, quiet, say)
     parts = Parts(out, first.job)
     make_folder(out, "OUT")
-    with telling_of_the_disk(out, "OUT", there=out), unless_made(parts):
+    with telling_of_the_disk(out, "OUT", there=parts.folder), unless_made(parts):
         with parts.claimed("OUT"):
             take_kept(first.job, first.folder, parts.folder)
         with parts.work():

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import BadInputError
-from pipeline.store.files import file_digest
+from pipeline.store.files import file_digest, has_digest
 
 INSTALLED = {"site-packages", "dist-packages"}
 
@@ -152,12 +152,8 @@ def in_words(error: BaseException, file: Path | None = None) -> str:
 
 def _forget_changed(folder: Path, anew: bool) -> None:
     """Modules of another folder, or all where one has changed: who imported what is not known."""
-    whole = all(path.is_relative_to(folder) and _is(path, digest) for path, digest in _seen.values())
+    whole = all(path.is_relative_to(folder) and has_digest(path, digest) for path, digest in _seen.values())
     if anew or not whole:
         for name in {*_seen, *(name for earlier in _folders for name in _users(Path(earlier)))}:
             sys.modules.pop(name, None)
         _seen.clear()
-
-
-def _is(path: Path, digest: str) -> bool:
-    return path.is_file() and file_digest(path) == digest

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
-from pipeline.store.files import durable_folder, whole_file
+from pipeline.store.files import durable_folder, remove_parts, whole_file
+from pipeline.store.locks import held
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 from pipeline.text.json_file import read_json
 from pipeline.text.sealed_json import sealed, unsealed
@@ -122,17 +123,12 @@ class Parts:
         """On a shard, or on all batches, by one process at a time; others may work on other shards meanwhile. Whoever
         has to wait says so."""
         lock = self._lock(self.folder if shard is None else shard_folder(self.out, shard))
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            say(f"waiting for another command, which trains into {self.out} …")
-            lock.acquire()
-        try:
+        with held(lock, lambda: say(f"waiting for another command, which trains into {self.out} …")):
             with self._lock(self.folder / CLAIM):  # Nobody is in the middle of taking the folder for another job,
                 self._check_note()  # and from now on nobody can.
+                if not any(_is_held(other) for other in self._locks() if other != Path(lock.lock_file)):
+                    remove_parts(self.folder)  # Of a shard that was killed: nobody else saves, or begins to, meanwhile.
             yield
-        finally:
-            lock.release()
 
     def _check_note(self) -> None:
         check_same(self.folder / NOTE, self.job, "holds unfinished work with other settings")
@@ -140,8 +136,11 @@ class Parts:
     def is_idle(self) -> bool:
         """Whether nobody works here, and nothing is finished that could be lost or mixed: in this order, for whoever
         ends leaves something."""
-        locks = [self.folder / LOCK, *self.folder.glob(f"shard-*/{LOCK}")]
-        return not any(_is_held(lock) for lock in locks) and not any(self.folder.glob("[0-9]*.npz"))
+        return not any(map(_is_held, self._locks())) and not any(self.folder.glob("[0-9]*.npz"))
+
+    def _locks(self) -> list[Path]:
+        """Of whoever works on all batches, or on a shard."""
+        return [self.folder / LOCK, *self.folder.glob(f"shard-*/{LOCK}")]
 
     def _are_own(self) -> bool:
         """Whether there are batches, and all of them are of this job."""

@@ -35,7 +35,7 @@ class Shard:
         return cls(number, count)
 
     def batches(self, n_batches: int) -> range:
-        """Its own of so many: next to each other, and as many as others have, or one more."""
+        """Its batches of `n_batches` in all, next to each other: as many as other shards have, or one more."""
         return range((self.number - 1) * n_batches // self.count, self.number * n_batches // self.count)
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet
 from pipeline.places.base import Work
-from pipeline.store.files import file_digest, whole_file
+from pipeline.store.files import has_digest, whole_file
 from pipeline.store.unfinished_steps import fits_checksum, has_checksum, note_checksum
 from pipeline.training.any_job import AnyJob, words_of
 from pipeline.training.function_job import FunctionJob
@@ -26,7 +26,7 @@ IMAGE_FILE = "images.npz"
 
 
 class Supplies(Protocol):
-    """Of one job."""
+    """What the models of one job need."""
 
     @property
     def job(self) -> AnyJob:
@@ -88,7 +88,7 @@ class OwnItems:
     def keep(self, folder: Path) -> FunctionTraining:
         """Files that are there and whole stay."""
         for name, content in self.files.items():
-            if not _is_whole(folder / name, self.job.files[name]):
+            if not has_digest(folder / name, self.job.files[name]):
                 with whole_file(folder / name) as temporary:
                     temporary.write_bytes(content)
         return self.training
@@ -107,7 +107,7 @@ def kept_files(job: AnyJob, folder: Path) -> list[str]:
 def check_kept(job: AnyJob, folder: Path) -> None:
     """Refuse a folder whose files are not those of the job."""
     if isinstance(job, FunctionJob):
-        whole = {name: _is_whole(folder / name, digest) for name, digest in job.files.items()}
+        whole = {name: has_digest(folder / name, digest) for name, digest in job.files.items()}
     else:
         whole = {} if job.features is None else {FEATURE_FILE: _is_as_noted(folder / FEATURE_FILE, job)}
         if all(whole.values()) and IMAGE_FILE in kept_files(job, folder):
@@ -115,10 +115,6 @@ def check_kept(job: AnyJob, folder: Path) -> None:
     for name, is_whole in whole.items():
         if not is_whole:
             raise BadInputError(f"{folder / name} is missing or damaged; run one of its shards again.")
-
-
-def _is_whole(path: Path, digest: str) -> bool:
-    return path.is_file() and file_digest(path) == digest
 
 
 def _is_as_noted(path: Path, job: Job) -> bool:

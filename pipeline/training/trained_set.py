@@ -39,7 +39,7 @@ class TrainedSet:
 
     @classmethod
     def of(cls, config: Config, who: str) -> TrainedSet:
-        """That of the configured source; `who` needs one."""
+        """That of the configured source; `who` says what needs one, where there is none."""
         folder = SOURCES[config.source.kind].trained(config.source)
         if folder is None:
             raise BadInputError(

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from datamodels_inf.row_blocks import LEAST, MOST_BLOCKS, block_ends, first_rows, held_out_split
+from datamodels_inf.row_blocks import LEAST, MOST_BLOCKS, block_ends, divide_rows, first_rows, held_out_split
 
 SIZES = tuple(product((40, 41, 60, 61, 100, 200, 333, 1000, 5000, 12_000, 310_000), (2, 50, 400, 50_000)))
 
@@ -115,3 +115,18 @@ def test_sizes_that_make_no_sense_are_refused(of):
 def test_blocks_that_make_no_sense_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         block_ends(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("fit", "tested", "both"),
+    ((60, 40, (60, 40)), (60, None, (60, 40)), (None, 40, (60, 40)), (99, None, (99, 3)), (None, 100, (1, 100)),
+     (90, 90, (90, 90)), (None, None, (22, 78))),
+)  # fmt: skip
+def test_rows_that_are_not_given_are_what_the_others_leave(fit, tested, both):
+    """What is given stays as it is, also where there are not so many rows."""
+    assert divide_rows(100, 10, fit, tested) == both
+
+
+def test_the_rule_divides_only_where_nothing_is_given():
+    assert divide_rows(100, 10, None, None, chosen_by_fit=True) == (50, 50)
+    assert divide_rows(100, 10, None, 40, chosen_by_fit=True) == (60, 40)

@@ -24,11 +24,12 @@ PATIENCE = 180
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended and what it said."""
+    """How a command ended and what it said. left: processes of it that outlived it."""
 
     code: int
     out: str
     err: str
+    left: tuple = ()
 
     @property
     def said(self):
@@ -69,6 +70,7 @@ class Running:
         """Until it has ended; what hangs is killed, and says so."""
         try:
             line = self._talk.readline()
+            left = outliving(self.pid)
         except TimeoutError:
             self.kill()
             return Done(-1, self._out.read_text(errors="replace"), "it hangs\n")
@@ -76,23 +78,26 @@ class Running:
             self.kill()  # What it started, if anything is left.
             self._connection.close()
         err = without_progress(self._err.read_text(errors="replace"))
-        return Done(int(line), self._out.read_text(errors="replace"), err)
+        return Done(int(line), self._out.read_text(errors="replace"), err, left)
 
 
 class Forks:
-    """The process that forks, and the folder where its socket and the output of commands are."""
+    """The process that forks, and the folder where its socket and the output of commands are.
 
-    def __init__(self):
+    small: commands work in small steps (`small_steps`), place: where it listens.
+    """
+
+    def __init__(self, small=True):
         self._home = Path(tempfile.mkdtemp(prefix="faults-"))
         self._count = 0
         place = str(self._home / "s")
         environment = {**os.environ, **ONE_THREAD, **ENVIRONMENT}
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "zygote.py"), place], env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, str(HERE / "zygote.py"), place, *([] if small else ["--large"])],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert self._process.stdout.readline() == b"ready\n", "the process that forks did not start"
-        self._place = place
+        self.place = place
 
     def close(self):
         """It and its folder."""
@@ -109,7 +114,7 @@ class Forks:
         self._count += 1
         out, err = (self._home / f"{self._count % 64}.{name}" for name in ("out", "err"))
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(self._place)
+        connection.connect(self.place)
         connection.settimeout(PATIENCE)
         talk = connection.makefile("rw", encoding="utf-8")
         request = {
@@ -132,12 +137,30 @@ class Forks:
         return done
 
 
+def outliving(session, patience=5.0):
+    """Command lines of the processes of a session, once its leader has ended: they get a moment to notice that."""
+    deadline = time.monotonic() + patience
+    while (found := _processes_of(session)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return tuple(found)
+
+
+def _processes_of(session):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):  # It has just ended.
+            state, _, _, its_session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(its_session) == session and int(entry.name) != session and state not in "ZX":
+                found.append((entry / "cmdline").read_text(errors="replace").replace("\0", " ").strip()[:120])
+    return found
+
+
 @contextlib.contextmanager
-def start_real(folder, *words):
+def start_real(folder, *words, environment=None):
     """A process of its own, in a group of its own; what is left of it at the end is killed."""
     process = subprocess.Popen(
-        [*REAL, *map(str, words)], cwd=folder, env={**os.environ, **ONE_THREAD, **ENVIRONMENT}, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [*REAL, *map(str, words)], cwd=folder, env={**os.environ, **ONE_THREAD, **ENVIRONMENT, **(environment or {})},
+        start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         yield process

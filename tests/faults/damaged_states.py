@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from damages import damages
-from kill_places import BETWEEN, MOMENTS, moments_of, place_of
+from kill_places import BETWEEN, MOMENTS, place_of, undisturbed
 from scenes import TRAIN
 from settled import NOTES
 
@@ -75,7 +75,7 @@ def finished(ground, name):
 def unfinished(ground, stage):
     """A stage that was killed when about half of its steps were there."""
     place = place_of(ground, stage)
-    moments = moments_of(place, ground)
+    moments = undisturbed(place, ground).moments
     numbers = moments.get(BETWEEN) or moments.get("in a step") or moments[MOMENTS[2]]
     folder = place.prepare(ground.folder / f"unfinished-{stage}")
     ground.forks.run(folder, *place.words, kill_at=numbers[len(numbers) * 3 // 5])

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 
-from kill_places import STAGES, moments_of, place_of
+from kill_places import STAGES, place_of, undisturbed
 from settled import difference
 from tries import Outcome, Row, Try, survey
 
@@ -72,15 +72,21 @@ def judged(place, folder, ground, done, words, *, gone=False):
         return Outcome("failed", f"exit code {done.code}: {done.err.strip()[:600]}")
     if done.code and not (words.search(done.err) and _names_a_place(done.err)):
         return Outcome("refused", f"the sentence names no folder or no reason: {done.err.strip()}")
-    if not done.code and not gone and (why := difference(folder, place.expected)):
+    if not done.code and not gone and not place.further and (why := _difference(place, folder)):
         return Outcome("wrong", f"exit code 0 on a bad disk, but {why}")
     again = ground.forks.run(folder, *place.words)
-    why = f"exit code {again.code}: {again.err.strip()}" if again.code else difference(folder, place.expected)
+    if not again.code and place.further:
+        again = ground.forks.run(folder, *place.further)
+    why = f"exit code {again.code}: {again.err.strip()}" if again.code else _difference(place, folder)
     return Outcome("had room" if done.code == 0 else "told, then went on", why and f"on a good disk: {why}")
 
 
+def _difference(place, folder):
+    return difference(folder, place.expected, place.shards)
+
+
 def _names_a_place(sentence):
-    return any(f"{home}" in sentence for home in ("data", "reports", "set", "/"))
+    return any(home in sentence for home in ("data", "reports", "set", "two", "/"))
 
 
 def _full(place, share, ground):
@@ -127,8 +133,7 @@ def _vanished(place, share, ground):
     """The store's disk goes in the middle: the same folder is mounted at its place, taken away, and given back."""
 
     def make(folder):
-        moments = moments_of(place, ground)
-        numbers = sorted(n for some in moments.values() for n in some)
+        numbers = sorted(n for some in undisturbed(place, ground).moments.values() for n in some)
         place.prepare(folder)
         home = folder / place.home.partition("/")[0]
         kept = folder.with_name("kept")

@@ -1,8 +1,9 @@
 """`kill -9` of a run with all its processes: at moments spread over the work of each stage, and at each kind of moment.
 
 Half of the kills come from outside, at random times of a run as a user starts it; half at a chosen event of a fork, so
-that each kind of moment is met. Then the same command is run again: it must end with the bytes of an undisturbed run,
-leave nothing behind and make no finished step a second time.
+that each kind of moment is met. Then the same command is run again. It must end with the bytes of an undisturbed run,
+leave no file and no process behind, and make just those steps that are missing: of these, each process that had one in
+hand may have begun one before.
 """
 
 import contextlib
@@ -12,26 +13,30 @@ import shutil
 import signal
 import time
 
-from commands import start_real, wait_until
-from file_events import read_events
-from kill_places import MOMENTS, STAGES, moment_of_last, moments_of, place_of
+from begun_steps import NAME, made_twice, n_rows, read_begun
+from commands import outliving, start_real, wait_until
+from kill_places import CLUSTERED, IN_HAND, MOMENTS, STAGES, moment_of_last, place_of, saved_steps, undisturbed
 from settled import difference
-from tries import Outcome, Row, Try, spread, survey
+from tries import Outcome, Row, Try, Work, spread, survey
 
 ENOUGH = 100
 """Kills, of which each kind of moment must have been met."""
+KILLED = (*STAGES, *CLUSTERED)
 
 
-def run(count, seed, ground, watcher=lambda fault, tries: tries, only="", stages=STAGES):
+def run(count, seed, ground, watcher=lambda fault, tries: tries, only="", stages=KILLED):
     """The rows of so many kills, by stages."""
     rng = random.Random(seed)
     tries = [one for one in _tries(count, stages, ground, rng) if only in one.label]
-    rows = survey("kill -9", tries, ground, watcher)
+    return survey("kill -9", tries, ground, watcher)
+
+
+def check(rows, count, only=""):
+    """Of the rows of all parts: that every kind of moment was met."""
     hit = sum((row.moments for row in rows), start=Row("", "").moments)
     missed = [moment for moment in MOMENTS if not hit[moment]] if count >= ENOUGH and not only else []
     if missed and rows:
         rows[-1].failures.append(("all kills", f"none came {', '.join(missed)}"))
-    return rows
 
 
 def _tries(count, stages, ground, rng):
@@ -41,7 +46,7 @@ def _tries(count, stages, ground, rng):
     at_times = [stages[k % len(stages)] for k in range(count // 2 if count >= len(STAGES) else 1)]
     events = {}
     for stage, place in places.items():
-        for moment, numbers in moments_of(place, ground).items():
+        for moment, numbers in undisturbed(place, ground).moments.items():
             events[stage, moment] = [(stage, moment, n) for n in numbers]
     for stage in at_times:
         share = rng.uniform(0.0, 1.05)
@@ -57,16 +62,18 @@ class _AtTime:
     def __call__(self, folder):
         place, ground = self.place, self.ground
         if place.stage not in self.seconds:
-            self.seconds[place.stage] = _undisturbed(place, ground)
+            self.seconds[place.stage] = _duration(place, ground)
         whole = self.seconds[place.stage]
         place.prepare(folder)
-        with start_real(folder, *place.words) as process:
-            wait_until(lambda: place.has_begun(folder), process)
+        notes = _notes(ground, "killed-begun")
+        with start_real(folder, *place.words, environment={NAME: str(notes)}) as process:
+            wait_until(lambda: place.has_begun(folder, notes), process)
             begun = time.time()
             wait_until(lambda: time.time() > begun + self.share * whole, process)
             with contextlib.suppress(ProcessLookupError):  # It has ended.
                 os.killpg(process.pid, signal.SIGKILL)
-        return run_again(place, folder, ground, place.moment(folder))
+            left = outliving(process.pid)
+        return run_again(place, folder, ground, place.moment(folder, notes), notes, left)
 
 
 class _AtEvent:
@@ -75,20 +82,28 @@ class _AtEvent:
 
     def __call__(self, folder):
         self.place.prepare(folder)
-        log = self.ground.folder / "killed-events"
-        log.unlink(missing_ok=True)
-        done = self.ground.forks.run(folder, *self.place.words, events=log, kill_at=self.number)
+        log, notes = _notes(self.ground, "killed-events"), _notes(self.ground, "killed-begun")
+        environment = {NAME: str(notes)}
+        done = self.ground.forks.run(
+            folder, *self.place.words, events=log, kill_at=self.number, environment=environment
+        )
         if done.code not in (-signal.SIGKILL, 0):
             return Outcome("failed", f"it ended with {done.code} before the kill: {done.err}")
         moment = moment_of_last(self.place, log) if done.code else MOMENTS[-1]
-        return run_again(self.place, folder, self.ground, moment)
+        return run_again(self.place, folder, self.ground, moment, notes, done.left)
 
 
-def _undisturbed(place, ground):
+def _notes(ground, name):
+    place = ground.folder / name
+    place.unlink(missing_ok=True)
+    return place
+
+
+def _duration(place, ground):
     """Seconds of the stage's own work, as a user starts it."""
-    folder = place.prepare(ground.folder / "undisturbed")
-    with start_real(folder, *place.words) as process:
-        wait_until(lambda: place.has_begun(folder), process)
+    folder, notes = place.prepare(ground.folder / "undisturbed"), _notes(ground, "begun")
+    with start_real(folder, *place.words, environment={NAME: str(notes)}) as process:
+        wait_until(lambda: place.has_begun(folder, notes), process)
         begun = time.monotonic()
         wait_until(lambda: place.has_ended(folder), process)
         seconds = time.monotonic() - begun
@@ -96,30 +111,41 @@ def _undisturbed(place, ground):
     return max(0.05, seconds)
 
 
-def run_again(place, folder, ground, moment):
-    """The same command after a kill: the bytes of an undisturbed run, and no finished step made again."""
-    finished, rows, log = place.steps(folder), place.rows(folder), ground.folder / "again-events"
-    log.unlink(missing_ok=True)
-    seen = len(ground.bucket.log.requests) if place.stage == "download" else 0
-    done = ground.forks.run(folder, *place.words, events=log)
+def run_again(place, folder, ground, moment, before, left):
+    """The same command after a kill. before: the notes of the killed run. left: its processes that outlived it."""
+    ended, finished, rows = place.has_ended(folder), place.steps(folder), place.rows(folder)
+    log, after = _notes(ground, "again-events"), _notes(ground, "again-begun")
+    done = ground.forks.run(folder, *place.words, events=log, environment={NAME: str(after)})
+    if done.code == 0 and place.further:
+        done = ground.forks.run(folder, *place.further)
     if done.code != 0:
-        return Outcome("refused", f"the next run ended with {done.code}: {done.err.strip()}", moment=moment)
-    why = difference(folder, place.expected)
-    twice = [event[-1] for event in read_events(log) if event[0] == "os.rename" and event[-1] in finished]
-    twice += [f"rows {a} to {b} of {name}" for name, a, b in _fetched_again(rows, ground, seen)]
-    if twice:
-        why = "; ".join(filter(None, (why, f"made again though finished: {', '.join(twice[:3])}")))
-    return Outcome("went on", why, len(finished) + len(rows), moment)
+        return Outcome("refused", f"the next run ended with {done.code}: {done.err.strip()}", moment)
+    whole, begun = undisturbed(place, ground), read_begun(after)
+    missing = set() if ended else whole.saved - finished
+    twice = made_twice(read_begun(before), begun)
+    problems = (
+        difference(folder, place.expected, place.shards),
+        _told("left behind beside its folders", _beside(folder, place)),
+        _told("processes left behind", (*left, *done.left)),
+        _told("made again though finished", saved_steps(log) & finished),
+        _told("not made though missing, or made for nothing", saved_steps(log) ^ missing),
+        _wrong_rows(whole.begun, rows, begun, ended) if place.stage == "download" else "",
+        _told("made twice, though not in hand", twice if len(twice) > IN_HAND.get(place.stage, 1) else ()),
+    )
+    work = Work(len(whole.begun), len(begun), len(twice))
+    return Outcome("went on", "; ".join(filter(None, problems)), moment, work)
 
 
-def _fetched_again(rows, ground, seen):
-    """Of the rows that were noted, those that the server was asked for again."""
-    if not rows:
-        return
-    widths = {"train_masks_50pct.npy": 60, "test_margins_50pct.npy": 24}
-    for request in ground.bucket.log.requests[seen:]:
-        name = request.path.rpartition("/")[2]
-        if request.stop - request.start <= 128 or name not in widths:
-            continue
-        first, last = ((place - 128) // widths[name] for place in (request.start, request.stop))
-        yield from ((name, a, b) for n, a, b in rows if n == name and first < b and a < last)
+def _told(problem, names):
+    return f"{problem} ({len(names):,}): {', '.join(sorted(names)[:3])}" if names else ""
+
+
+def _beside(folder, place):
+    """What no undisturbed run leaves in the folder where a user works."""
+    return {path.name for path in folder.iterdir()} - {path.name for path in place.scene.folder.iterdir()}
+
+
+def _wrong_rows(whole, noted, begun, ended):
+    """Rows that were not noted are fetched, and no others."""
+    missing = 0 if ended else n_rows(whole) - sum(stop - first for _, first, stop in noted)
+    return "" if n_rows(begun) == missing else f"{n_rows(begun):,} rows were fetched where {missing:,} were missing"

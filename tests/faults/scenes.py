@@ -2,6 +2,9 @@
 
 embedded   the set of the package, a few targets: download, fit, test, atlas, influence, report
 trained    `train`, then all stages on its set: robustness, verify, fresh and agreement too
+featured   the same with look-alikes by features of a network
+refereed   the same, then `referee` on its own scores and on others
+sharded    the same set, trained as two shards in folders of their own, then merged
 s3         the released layout in a bucket that is served here: mirrors of masks, margins and weights
 """
 
@@ -11,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 from commands import Forks
 from released_bucket import BUCKET, KEYS, Released
 from released_layout import released
@@ -26,13 +30,20 @@ TRAINED = (
     "source.kind=files", "source.folder=set", "source.fit_rows=600", "source.held_out_rows=500", "fit.n_lambdas=6",
     "test.repeats=2", "test.target_class=1", "test.alpha=0.9", "test.correction=bh", "test.method=contrast",
     "test.chunk_pairs=20", "atlas.targets=all", "fit.targets=all", "robustness.top=2", "robustness.n_targets=3",
-    "robustness.neighbours=1", "verify.top=2", "verify.models=16", "verify.fresh=64", "report.name=digits",
-    "report.max_panels=2",
+    "robustness.neighbours=3", "robustness.same_class=false", "verify.top=2", "verify.models=16", "verify.fresh=64",
+    "report.name=digits", "report.max_panels=2",
 )  # fmt: skip
-TRAIN = (
-    "train", "--out", "set", "--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4,
-    "--workers", 1,
-)  # fmt: skip
+TRAIN_WHAT = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4)
+TRAIN = ("train", "--out", "set", *TRAIN_WHAT, "--workers", 1)
+SHARDS = ("one", "two")
+"""Folders of shards."""
+TRAIN_SHARDS = tuple(
+    ("train", "--out", name, *TRAIN_WHAT, "--workers", 1, "--shard", f"{k}/{len(SHARDS)}")
+    for k, name in enumerate(SHARDS, start=1)
+)
+MERGE = ("merge", "set", *SHARDS)
+CLUSTER = ("--cluster", "local:2")
+SCORES = "scores.npy"
 S3 = (
     "source.fit_rows=800", "source.held_out_rows=400", "fit.calibrate=true", "test.chunk_pairs=5", "test.repeats=2",
     "report.max_panels=2",
@@ -44,6 +55,10 @@ OTHER = {"embedded": "test.seed=1", "trained": "test.seed=1"}
 def set_words(settings):
     """As words of a command."""
     return tuple(word for setting in settings for word in ("--set", setting))
+
+
+def _run_words(settings):
+    return ("run", "--config", "digits", *set_words(settings), "--threads", 1)
 
 
 @dataclass
@@ -70,6 +85,10 @@ class Ground:
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.part, self.parts = 0, 1
+        """Of all tries, this ground does number part, part + parts, …"""
+        self.undisturbed = {}
+        """What is known of stages when nothing happens (`kill_places.undisturbed`)."""
         self._using = contextlib.ExitStack()
         self.forks = Forks()
         self._using.callback(self.forks.close)
@@ -106,6 +125,26 @@ class Ground:
         return self._made("trained-other", (*TRAINED, OTHER["trained"]), (*TRAIN, "--seed", 1))
 
     @cached_property
+    def featured(self):
+        """With a network's features."""
+        return self._further("featured", _run_words((*TRAINED, "robustness.metric=features")))
+
+    @cached_property
+    def refereed(self):
+        """With the referee's page beside the report."""
+        words = ("referee", *_run_words(TRAINED)[1:], "--scores", "lasso", "--scores", f"random={SCORES}")
+        return self._further("refereed", words)
+
+    @cached_property
+    def sharded(self):
+        """Shards, and the set that was made of them."""
+        folder = self.folder / "sharded"
+        folder.mkdir()
+        for words in (*TRAIN_SHARDS, MERGE):
+            self.forks.ok(folder, *words)
+        return Scene("sharded", folder, MERGE, (), settled(folder))
+
+    @cached_property
     def bucket(self):
         """The released layout behind a server."""
         url, door, log = self._using.enter_context(s3_server())
@@ -128,7 +167,13 @@ class Ground:
         folder.mkdir()
         if train:
             self.forks.ok(folder, *train)
-        return self._run(name, ("run", "--config", "digits", *set_words(settings), "--threads", 1))
+        return self._run(name, _run_words(settings))
+
+    def _further(self, name, words):
+        """From where `trained` ended."""
+        folder = copied(self.trained.folder, self.folder / name)
+        np.save(folder / SCORES, np.random.default_rng(0).standard_normal((40, 20)))
+        return self._run(name, words)
 
     def _run(self, name, words):
         folder = self.folder / name

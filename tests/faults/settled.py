@@ -23,13 +23,18 @@ def settled(folder):
     return {name: content for name, content in found.items() if not NOTES.search(name) and not STRAY.search(name)}
 
 
-def strays(folder):
-    """Names that should be gone."""
+def strays(folder, shards=()):
+    """Names that should be gone; the parts of shards stay, since `merge` may want them again."""
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
-    return sorted(name for name in names if STRAY.search(name))
+    return sorted(name for name in names if STRAY.search(_below_parts(name, shards)))
 
 
-def difference(folder, expected):
+def _below_parts(name, shards):
+    home, _, rest = name.partition("/")
+    return rest.removeprefix(".parts") if home in shards else name
+
+
+def difference(folder, expected, shards=()):
     """In a few words how a folder differs from what it should hold; nothing if it does not."""
     try:
         found = settled(folder)
@@ -39,7 +44,7 @@ def difference(folder, expected):
     other = sorted(name for name in expected.keys() & found.keys() if expected[name] != found[name])
     told = [f"{word} {', '.join(names[:3])}" for word, names in
             (("missing:", missing), ("too much:", extra), ("other bytes:", other)) if names]  # fmt: skip
-    if left := strays(folder):
+    if left := strays(folder, shards):
         told.append(f"left behind: {', '.join(left[:3])}")
     return "; ".join(told)
 

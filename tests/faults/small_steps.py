@@ -2,7 +2,8 @@
 
     python tests/faults/small_steps.py run --config digits …
 
-is `datamodels-inf run --config digits …` with them.
+is `datamodels-inf run --config digits …` with them. Processes that it spawns, and workers of its cluster, import this
+file first, and have them too.
 """
 
 import sys
@@ -12,11 +13,14 @@ SETTLED_NS = 20_000_000
 
 
 def make_small():
+    from begun_steps import note_begun
+
     import pipeline.remote.fetch as fetch
     import pipeline.stages.atlas.tile_files as tile_files
     import pipeline.stages.fit.lasso_batches as lasso_batches
     import pipeline.stages.fit.lasso_work as lasso_work
     import pipeline.stages.fresh.stage as fresh
+    import pipeline.stages.referee.target_parts as target_parts
     import pipeline.stages.verify.couples as couples
     import pipeline.training.parts as parts
 
@@ -26,7 +30,9 @@ def make_small():
     parts.CHUNK = 100
     fresh.BATCH = 16
     couples.CHUNK = 4
+    target_parts.PART_BYTES = 100_000
     _note_all_files()
+    note_begun()
 
 
 def _note_all_files():
@@ -46,5 +52,9 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.path[0] = sys.path[0].removesuffix("/tests/faults")  # This tree's packages, wherever the command runs.
+    HERE = sys.path[0]
+    sys.path[0] = HERE.removesuffix("/tests/faults")  # This tree's packages, wherever the command runs.
+    sys.path.append(HERE)
     main()
+elif __name__ == "__mp_main__":
+    make_small()

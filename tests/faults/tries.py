@@ -1,21 +1,31 @@
 """One try of a fault after the other, whatever becomes of them, and the table of what became."""
 
+import json
 import shutil
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a try. how: a word for it. why: if something was lost, what. kept: finished steps that were found,
-    none of which was made again. moment: when the fault came."""
+    """What became of a try. how: a word for it. why: if something was lost, what. moment: when the fault came. work: of
+    steps, what the next run had to do."""
 
     how: str
     why: str = ""
-    kept: int = 0
     moment: str = ""
+    work: "Work | None" = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """Steps in all, those that the next run made, and how many of these the killed run had begun."""
+
+    steps: int
+    made: int
+    twice: int
 
 
 @dataclass(frozen=True)
@@ -37,16 +47,17 @@ class Row:
     tries: int = 0
     survived: int = 0
     lost: int = 0
-    kept: int = 0
     how: Counter = field(default_factory=Counter)
     moments: Counter = field(default_factory=Counter)
     failures: list = field(default_factory=list)
+    works: list = field(default_factory=list)
 
     def count(self, label, outcome):
         """One more try."""
         self.tries += 1
         self.how[outcome.how] += 1
-        self.kept += outcome.kept
+        if outcome.work is not None:
+            self.works.append(outcome.work)
         if outcome.moment:
             self.moments[outcome.moment] += 1
         if outcome.why:
@@ -55,11 +66,45 @@ class Row:
         else:
             self.survived += 1
 
+    def add(self, other):
+        """The same row, of another process."""
+        for name in ("tries", "survived", "lost"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("how", "moments"):
+            getattr(self, name).update(getattr(other, name))
+        self.failures += other.failures
+        self.works += other.works
+
+
+def write_rows(rows, file):
+    """[(kind, row)], for `read_rows`."""
+    told = [[kind, vars(row) | {"works": [asdict(work) for work in row.works]}] for kind, row in rows]
+    file.write_text(json.dumps(told), encoding="utf-8")
+
+
+def read_rows(file):
+    """[(kind, row)]."""
+    found = []
+    for kind, row in json.loads(file.read_text(encoding="utf-8")):
+        row |= {name: Counter(row[name]) for name in ("how", "moments")}
+        row |= {"works": [Work(**one) for one in row["works"]], "failures": [tuple(one) for one in row["failures"]]}
+        found.append((kind, Row(**row)))
+    return found
+
+
+def joined(rows):
+    """[(kind, row)] of several processes: one of each kind, fault and place, in the order in which they came."""
+    found = {}
+    for kind, row in rows:
+        found.setdefault((kind, row.fault, row.where), Row(row.fault, row.where)).add(row)
+    kinds = list(dict.fromkeys(kind for kind, _ in rows))
+    return [(kind, row) for (kind, _, _), row in sorted(found.items(), key=lambda item: kinds.index(item[0][0]))]
+
 
 def survey(fault, tries, ground, watcher):
-    """The rows of all tries; a failure is kept and the next one tried."""
+    """The rows of all tries that are this ground's; a failure is kept and the next one tried."""
     rows = {}
-    for one in watcher(fault, tries):
+    for one in watcher(fault, list(tries)[ground.part :: ground.parts]):
         row = rows.setdefault(one.where, Row(fault, one.where))
         shutil.rmtree(ground.work, ignore_errors=True)
         try:

@@ -5,19 +5,25 @@ runs `main` of the command line in a session of its own, so that it can be kille
 lines of JSON on a socket, one a connection; the answers are the process id and, when it has ended, its status.
 """
 
+import importlib
 import json
 import multiprocessing
 import os
 import resource
+import runpy
 import select
 import signal
 import socket
 import sys
+from pathlib import Path
+
+SMALL = "FAULTS_IN_SMALL_STEPS"
+"""In the environment of commands whose steps are small, and so of what they spawn."""
 
 
-def serve(place):
-    """Until the starter closes our standard input, or is gone."""
-    prepare()
+def serve(place, small=True):
+    """Until the starter closes our standard input, or is gone. small: in small steps."""
+    prepare(small)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(place)
     listener.listen(64)
@@ -36,7 +42,7 @@ def serve(place):
         connection.close()
 
 
-def prepare():
+def prepare(small):
     """Everything that a command imports, and the compiled loops."""
     import numpy as np
     import pyarrow.parquet
@@ -52,7 +58,9 @@ def prepare():
 
     assert all((np, pyarrow.parquet, statsmodels.stats.multitest, torch, cli, Pipeline, content_of))
     load(EVERYTHING)
-    make_small()
+    if small:
+        make_small()
+        os.environ[SMALL] = "1"
     # Models are trained by forks too: nothing has used torch's threads yet, and to spawn takes seconds. What is spawned
     # has not the handlers of its parent.
     start = processes._start
@@ -88,20 +96,22 @@ def run(request):
         os.dup2(handle, number)
         os.close(handle)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww"))
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, buffering=1, encoding="utf-8") for number, mode in enumerate("rww")
+    )
     os.chdir(request["folder"])
+    if request.get("no_more"):
+        os.environ.clear()
     os.environ.update(request["environment"])
-    sys.argv = ["datamodels-inf", *request["words"]]
+    sys.argv = [request.get("script") or "datamodels-inf", *request["words"]]
     if request["file_bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"],) * 2)
     if request["events"] or request["kill_at"] or request["stop_at"]:
         from file_events import watch
 
         watch(request["folder"], request["events"], request["kill_at"], request["stop_at"])
-    from pipeline.cli import main
-
     try:
-        main()
+        begin(request)
         code = 0
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -113,9 +123,24 @@ def run(request):
     return code
 
 
-if __name__ == "__main__":
-    from pathlib import Path
+def begin(request):
+    """`main` of the command line, or a script as `python` runs it; before that, a function that the request names."""
+    if request.get("before"):
+        module, _, name = request["before"].partition(":")
+        getattr(importlib.import_module(module), name)()
+    if not request.get("script"):
+        from pipeline.cli import main
 
+        return main()
+    sys.path.insert(0, str(Path(request["script"]).resolve().parent))
+    return runpy.run_path(request["script"], run_name="__main__")
+
+
+if __name__ == "__main__":
     HERE = Path(__file__).parent
-    sys.path[0:1] = [str(HERE), str(HERE.parents[1])]
-    serve(sys.argv[1])
+    sys.path[0:1] = [str(HERE), str(HERE.parent / "helpers"), str(HERE.parents[1])]
+    serve(sys.argv[1], small="--large" not in sys.argv)
+elif __name__ == "__mp_main__" and SMALL in os.environ:  # A worker of a command's cluster, which is spawned.
+    from small_steps import make_small
+
+    make_small()

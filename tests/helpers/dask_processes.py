@@ -1,4 +1,7 @@
-"""A Dask scheduler and workers, started from the command line as a user starts them."""
+"""A Dask scheduler and workers, with the words of the command line with which a user starts them.
+
+Those that have the environment of the others are `warm`, and a nanny starts its worker as ever.
+"""
 
 import json
 import os
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import psutil
 from places import ROOT
+from warm import Warm
 
 DASK = (sys.executable, "-m", "dask")
 HELPERS = Path(__file__).parent
@@ -73,7 +77,7 @@ class DaskProcesses:
             "--scheduler-file",
             note,
         )
-        self.scheduler = self._popen(*DASK, "scheduler", *own)
+        self.scheduler = self._warm("scheduler", *own)
         wait_until(lambda: note.is_file() and note.read_text().rstrip().endswith("}"))
         self.address = json.loads(note.read_text())["address"]
         started = [self.worker(*options, wait=False) for _ in range(n_workers)]
@@ -81,8 +85,8 @@ class DaskProcesses:
 
     def worker(self, *options, before=(), wait=True, **environment):
         """One more, of one thread. before: words of a command that runs it."""
-        words = (*before, *DASK, "worker", self.address, "--nthreads", 1, "--no-dashboard", *options)
-        started = self._popen(*words, **environment)
+        words = ("worker", self.address, "--nthreads", 1, "--no-dashboard", *options)
+        started = self._popen(*before, *DASK, *words, **environment) if before or environment else self._warm(*words)
         self.workers.append(started)
         if wait:
             wait_until(lambda: "Registered to" in self.log(started))
@@ -104,6 +108,12 @@ class DaskProcesses:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def _warm(self, *words):
+        log = self.folder / f"{len(self._logs)}.log"
+        process = Warm("dask.__main__", words, self.folder, ENVIRONMENT, (log, log))
+        self._logs.append((process, log))
+        return process
 
     def _popen(self, *words, **environment):
         log = self.folder / f"{len(self._logs)}.log"

@@ -35,7 +35,7 @@ EVERY, MOST_KEPT, LONGEST_SENTENCE = 200, 40, 1500
 
 @dataclass
 class Counts:
-    """tries = refused + read + failed. failures: what failed, and how."""
+    """tries = refused + read + failed. failures: (label of the input, what is wrong)."""
 
     tries: int = 0
     refused: int = 0
@@ -43,15 +43,26 @@ class Counts:
     failed: int = 0
     failures: list = field(default_factory=list)
 
+    def count(self, known_as, path, problem, kind):
+        """One input more."""
+        self.tries += 1
+        if not problem:
+            setattr(self, kind, getattr(self, kind) + 1)
+            return
+        self.failed += 1
+        if len(self.failures) < MOST_KEPT:
+            self.failures.append((known_as, f"{path.name}: {problem}"))
+
     def add(self, other):
         for name in ("tries", "refused", "read", "failed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failures += other.failures
 
 
-def run(count, seed=0, only="", longest=LONGEST):
+def run(count, seed=0, only="", longest=LONGEST, part=0, parts=1):
     """{reader: Counts} of `count` inputs, in processes of their own: one that dies is counted, and the next goes on
-    behind the input that it died of. only: readers whose names hold this. longest: seconds of one input."""
+    behind the input that it died of. only: inputs whose labels hold this. longest: seconds of one input. part: of so
+    many `parts`, each has every so manieth."""
     found, first, deadly = {}, 0, []
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         while first < count:
@@ -63,6 +74,8 @@ def run(count, seed=0, only="", longest=LONGEST):
                 "only": only,
                 "deadly": deadly,
                 "longest": longest,
+                "part": part,
+                "parts": parts,
             }
             told = _process(Path(folder), job)
             for name, counts in told["counts"].items():
@@ -70,7 +83,7 @@ def run(count, seed=0, only="", longest=LONGEST):
             first = told["next"]
             if told["code"]:
                 deadly.append(told["current"])
-                failure = f"input {told['current']}: the process ended with {told['code']}"
+                failure = label(told["reader"], told["current"]), f"the process ended with {told['code']}"
                 found.setdefault(told["reader"], Counts()).add(Counts(1, 0, 0, 1, [failure]))
     return found
 
@@ -91,7 +104,12 @@ def _process(folder, job):
         raise RuntimeError("no input was tried: the readers cannot even read their seeds")
     told = json.loads(note.read_text(encoding="utf-8"))
     at, _, reader = current.read_text(encoding="utf-8").strip().partition(" ") if current.is_file() else ("0", "", "")
-    return {**told, "code": child.returncode, "current": int(at), "reader": reader}
+    return {**told, "code": child.returncode, "current": int(at or 0), "reader": reader}
+
+
+def label(reader, number):
+    """By which an input is known, and asked for alone."""
+    return f"{reader}, input {number},"
 
 
 class Hung(BaseException):
@@ -110,25 +128,33 @@ def child(job):
 
     warnings.simplefilter("ignore")
     folder = Path(job["folder"])
-    known = BROKEN if job["only"] in next(iter(BROKEN)) and job["only"] else READERS
-    readers = {name: reader for name, reader in known.items() if job["only"] in name}
+    only = job["only"]
+    reader = only.partition(", input ")[0]
+    known = BROKEN if reader and any(reader in name for name in BROKEN) else READERS
+    names = list(known)  # Which input is whose does not depend on what is asked for.
+    readers = {name: known[name] for name in names if reader in name}
     shutil.rmtree(folder / "seeds", ignore_errors=True)
-    seeds = {name: _seed(folder / "seeds" / str(k), reader) for k, (name, reader) in enumerate(readers.items())}
-    signal.signal(signal.SIGALRM, _hang)
-    size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (size + MORE_BYTES, size + MORE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    names, counts, deadly = list(readers), {}, set(job["deadly"])
+    seeds = {name: made_seed(folder / "seeds" / str(k), reader) for k, (name, reader) in enumerate(readers.items())}
+    limit_this_process()
+    counts, deadly = {}, set(job["deadly"])
     with (folder / "current").open("wb", buffering=0) as current:
         for k in range(job["first"], job["count"]):
             if k % EVERY == 0 or k == job["first"]:
                 _note(folder, k, counts)
             name = names[k % len(names)]
-            if k not in deadly:
+            if k % job["parts"] == job["part"] and only in label(name, k) and k not in deadly:
                 os.pwrite(current.fileno(), f"{k} {name}".ljust(80).encode(), 0)
                 counted, rng = counts.setdefault(name, Counts()), random.Random(f"{job['seed']} {k}")
-                _try(k, readers[name], seeds[name], rng, counted, job["longest"])
+                _try(label(name, k), readers[name], seeds[name], rng, counted, job["longest"])
     _note(folder, job["count"], counts)
+
+
+def limit_this_process():
+    """From now on: so much more memory, and an exception in what takes too long."""
+    signal.signal(signal.SIGALRM, _hang)
+    size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (size + MORE_BYTES, size + MORE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _note(folder, k, counts):
@@ -147,7 +173,8 @@ class Seed:
     """Files that are made wrong."""
 
 
-def _seed(place, reader):
+def made_seed(place, reader):
+    """A folder at `place` that has been read once."""
     folder = place / "read"
     folder.mkdir(parents=True)
     reader.make(folder)
@@ -163,16 +190,21 @@ def _seed(place, reader):
     return Seed(folder, contents, wrong)
 
 
-def _try(k, reader, seed, rng, counts, longest):
+def _try(known_as, reader, seed, rng, counts, longest):
     """One input: a file of the seed made wrong, read, and mended."""
     path = rng.choice(seed.wrong)
-    path.write_bytes(mutated(seed.contents[path], rng, list(seed.contents.values())))
-    counts.tries += 1
-    before = _names(seed.folder.parent)
+    content = mutated(seed.contents[path], rng, list(seed.contents.values()))
+    counts.count(known_as, path, *attempt(reader, seed, path, content, longest))
+
+
+def attempt(reader, seed, path, content, longest):
+    """(what is wrong, "read" or "refused") of a seed whose file `path` holds `content` as long as it is read."""
+    path.write_bytes(content)
+    before, kind = _names(seed.folder.parent), "read"
     signal.setitimer(signal.ITIMER_REAL, longest)
     try:
         reader.read(seed.folder)
-        problem, kind = "", "read"
+        problem = ""
     except Hung:
         problem = "it takes too long"
     except MemoryError:
@@ -187,12 +219,7 @@ def _try(k, reader, seed, rng, counts, longest):
             if stray.is_file() and stray not in seed.contents:
                 stray.unlink()
     path.write_bytes(seed.contents[path])
-    if not problem:
-        setattr(counts, kind, getattr(counts, kind) + 1)
-        return
-    counts.failed += 1
-    if len(counts.failures) < MOST_KEPT:
-        counts.failures.append(f"input {k}, {path.name}: {problem}")
+    return problem, kind
 
 
 def _names(folder):
@@ -226,14 +253,14 @@ def table(found):
         rows[-1][1].add(counts)
     for name, c in rows:
         yield f"{name:<{width}}  {c.tries:>8,} {c.refused:>8,} {c.read:>8,} {c.failed:>8,}"
-    yield from rows[-1][1].failures
+    yield from (" ".join(failure) for failure in rows[-1][1].failures)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="readers whose names hold this")
+    parser.add_argument("--only", default="", help="inputs whose labels hold this, such as a reader's name")
     parser.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

@@ -25,12 +25,12 @@ IMPATIENT = replace(HURRY, silence=0.5)
 
 
 class Small:
-    """Six batches of ROWS images, as pickles, as an archive and as an npm package, with their digests."""
+    """Six batches of some images, as pickles, as an archive and as an npm package, with their digests."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, rows=ROWS):
         rng = np.random.default_rng(0)
-        self.images = rng.integers(0, 256, (6, ROWS, 32, 32, 3), dtype=np.uint8)
-        self.labels = rng.integers(0, 10, (6, ROWS))
+        self.images = rng.integers(0, 256, (6, rows, 32, 32, 3), dtype=np.uint8)
+        self.labels = rng.integers(0, 10, (6, rows))
         self.pickles = dict(zip(BATCHES, map(self._pickle, self.images, self.labels), strict=True))
         self.pickles["batches.meta"] = pickle.dumps({"label_names": list(CLASS_NAMES)}, protocol=2)
         self.folder = folder / "cifar-10-batches-py"
@@ -49,7 +49,7 @@ class Small:
     def _sheets(self):
         for name, images in zip(BATCHES, self.images, strict=True):
             stream = io.BytesIO()
-            Image.fromarray(images.reshape(ROWS, 1024, 3)).save(stream, "PNG")
+            Image.fromarray(images.reshape(len(images), 1024, 3)).save(stream, "PNG")
             yield f"{name}.png", stream.getvalue()
         yield "train_lables.json", json.dumps(self.labels[:5].ravel().tolist()).encode()
         yield "test_lables.json", json.dumps(self.labels[5].tolist()).encode()

@@ -13,7 +13,8 @@ from pipeline.stages.base import Run
 from pipeline.stages.verify.claims import claims_of
 from pipeline.verified import Claim, Verified
 
-TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4, "--workers", 1, "--quiet")
+ANYWHERE = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidden", 4, "--quiet")
+TINY = (*ANYWHERE, "--workers", 1)
 DESIGN = "i,j,target\n3,9,1\n9,3,4\n5,6,2\n3 7,12 20,1\n11,30,8\n"
 SETTINGS = (
     "source.kind=files", "source.fit_rows=600", "source.held_out_rows=500", "fit.n_lambdas=10", "test.design=list",

@@ -1,20 +1,9 @@
-"""A fit by the real command that is killed on its way."""
+"""A fit that is killed on its way."""
 
-import signal
-import subprocess
-import time
-
-from real_command import COMMAND
+from killed_run import kill_when
+from warm import Command
 
 
 def fit_stopped_when(folder, pattern, *arguments):
     """Start a fit, kill it as soon as a file like `pattern` is there, and say in which folder that is."""
-    process = subprocess.Popen([*COMMAND, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not (found := list(folder.glob(f"data/fit/.work-*/{pattern}"))):
-        assert process.poll() is None, "the fit ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return found[0].parent
+    return kill_when(Command(folder, *arguments), folder, f"data/fit/.work-*/{pattern}")[0].parent

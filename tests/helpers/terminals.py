@@ -14,14 +14,18 @@ def terminal():
     primary, secondary = pty.openpty()
     termios.tcsetwinsize(secondary, (24, 100))
 
+    left = b""
+
     def written():
-        """Up to a mark of our own, because the kernel hands it over in its own time."""
+        """Up to a mark of our own, because the kernel hands it over in its own time. What another thread has written
+        after it is for the next time."""
+        nonlocal left
         file.write(MARK)
         file.flush()
-        text = ""
-        while not text.endswith(MARK):
-            text += os.read(primary, 1 << 16).decode()
-        return text.removesuffix(MARK)
+        while MARK.encode() not in left:
+            left += os.read(primary, 1 << 16)
+        text, _, left = left.partition(MARK.encode())
+        return text.decode()
 
     with os.fdopen(secondary, "w") as file, redirect_stderr(file):
         yield written

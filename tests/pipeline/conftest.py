@@ -3,8 +3,18 @@
 import shutil
 
 import pytest
+import warm
 from clustered_images import write_clusters
-from real_command import SMALL, ok
+from real_command import SMALL
+from warm import ok
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_that_start_at_once():
+    """To train models, a command starts processes, which would import torch for seconds each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.places.processes.get_context", warm.context)
+        yield
 
 
 @pytest.fixture(scope="session")

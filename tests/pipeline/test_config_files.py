@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from own_folders import write
 
-from pipeline.config_files import literal, load_config, named_configs, to_toml
+from pipeline.config_files import literal, load_config, to_toml
 from pipeline.errors import BadInputError
+from pipeline.named_configs import named_configs
 
 
 @pytest.mark.parametrize("name", sorted(named_configs()))

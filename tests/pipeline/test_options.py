@@ -10,12 +10,13 @@ from click.testing import CliRunner
 from datamodels_inf.methods import METHODS
 from datamodels_inf.training import NETWORKS
 from pipeline.cli import cli
-from pipeline.options import OneOf, methods, networks, stages
+from pipeline.options import OneOf, methods, networks, stages_for
 from pipeline.stages import STAGES
 
 
 def test_names_are_those_of_the_tables():
-    assert (methods(), networks(), stages()) == (list(METHODS), list(NETWORKS), list(STAGES))
+    assert (methods(), networks()) == (list(METHODS), list(NETWORKS))
+    assert stages_for(*STAGES) == list(STAGES) and stages_for("fit") == ["download", "fit"]
 
 
 def test_a_name_that_is_in_no_table_is_refused_with_those_that_are():

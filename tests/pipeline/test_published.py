@@ -56,6 +56,46 @@ def test_a_report_before_there_was_a_setting_is_still_the_same_one(small_run):
     assert "replaces" not in ok(small_run, "run", *SMALL)
 
 
+def harm(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize("name", ("index.html", "report.json", "tests.csv", ".files"))
+@pytest.mark.parametrize("gone", (False, True))
+def test_a_file_that_is_no_longer_as_it_was_published_is_named(small_run, name, gone):
+    file = small_run / "reports" / "digits" / name
+    before = file.read_bytes()
+    file.unlink() if gone else harm(file)
+    said = "missing" if gone else "not as it was published"
+    assert last_lines(ok(small_run, "run", *SMALL)) == [f"reports/digits/{name} is {said}: copied again", PLACE]
+    assert file.read_bytes() == before
+    assert "copied again" not in ok(small_run, "run", *SMALL)
+
+
+def test_of_many_damaged_files_three_are_named_and_panels_that_were_asked_for_stay(small_run):
+    home = small_run / "reports" / "digits"
+    (home / "panels" / "asked.html").write_text("a panel")
+    with (home / ".files").open("a") as listed:
+        listed.write("panels/asked.html\n")
+    harmed = sorted(home.glob("*.csv"))
+    assert len(harmed) > 3
+    for file in harmed:
+        harm(file)
+    said = last_lines(ok(small_run, "run", *SMALL))[0]
+    assert said.endswith(f" and {len(harmed) - 3} more are not as they were published: copied again")
+    assert (home / "panels" / "asked.html").is_file() and "asked" in (home / ".files").read_text()
+
+
+def test_a_folder_that_was_deleted_or_is_of_an_earlier_version_is_not_called_damaged(small_run):
+    home = small_run / "reports" / "digits"
+    shutil.rmtree(home)
+    assert "copied again" not in ok(small_run, "run", *SMALL)
+    names = (home / ".files").read_text().partition("\n")[2]
+    (home / ".files").write_text(names)  # As it was before there was a mark.
+    assert "copied again" not in ok(small_run, "run", *SMALL)
+    assert (home / ".files").read_text().endswith(f"\n{names}")
+
+
 def status_of_report(folder, *words):
     (line,) = (line for line in ok(folder, "status", *words).splitlines() if line.startswith("  report"))
     return line

@@ -2,19 +2,25 @@
 
 import random
 
+import begun_steps
 import concurrency
 import corruption
+import coverage_guided
 import disk
 import kills
 import power_loss
 import pytest
 import table
+import tries
 from crashed_disk import MODES, Disk
 from damages import damages
+from kill_places import BETWEEN, CLUSTERED, IN_HAND, STAGES, place_of, undisturbed
 from recorded_writes import Operation
 from scenes import Ground
 from settled import difference, settled
-from tries import Outcome, Row, Try, spread, survey
+from tries import Outcome, Row, Try, Work, spread, survey
+
+from pipeline.stages import STAGES as PIPELINE
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +36,60 @@ def check(rows, count):
 
 def test_kills(ground):
     check(kills.run(4, 0, ground, stages=("fit", "train")), 4)
+
+
+def test_every_stage_is_killed():
+    assert set(PIPELINE) | {"train", "train --shard", "merge"} == set(STAGES)
+    assert set(IN_HAND) <= {*STAGES, *CLUSTERED}
+
+
+def test_a_stage_that_forgets_a_finished_step_is_seen(ground):
+    """Two steps of a fit that was killed are there; one of them is lost before the next run, and so made again."""
+    place = place_of(ground, "fit")
+    folder = place.prepare(ground.work)
+    notes, numbers = ground.folder / "noted", undisturbed(place, ground).moments[BETWEEN]
+    notes.unlink(missing_ok=True)
+    ground.forks.run(folder, *place.words, kill_at=numbers[4], environment={begun_steps.NAME: str(notes)})
+    found = sorted(place.steps(folder))
+    assert len(found) >= 4
+    for name in found[:2]:
+        (folder / name).unlink()
+    outcome = kills.run_again(place, folder, ground, BETWEEN, notes, ())
+    assert outcome.why.startswith("made twice, though not in hand")
+    assert outcome.work.twice >= 2
+
+
+def test_what_a_killed_run_had_begun_and_the_next_one_began_again_is_counted():
+    rows = [f"rows\tmasks\t{first}\t{first + 50}" for first in (0, 50, 100)]
+    again = ["rows\tmasks\t120\t170", "rows\tmargins\t0\t50"]
+    assert begun_steps.made_twice(rows, again) == {rows[2]}
+    assert begun_steps.made_twice(["a", "b"], ["b", "c"]) == {"b"}
+    assert begun_steps.n_rows(rows) == 150
+
+
+def test_parts_of_a_row_are_put_together(tmp_path):
+    parts = [Row("kill -9", "fit", works=[Work(10, 6, 1)]), Row("kill -9", "fit", works=[Work(10, 0, 0)])]
+    for row in parts:
+        row.count("one", Outcome("went on", moment="in a step"))
+        tries.write_rows([("kills", row)], tmp_path / "rows.json")
+    read = [one for _ in parts for one in tries.read_rows(tmp_path / "rows.json")]
+    ((kind, row),) = tries.joined([("kills", parts[0]), read[1]])
+    assert (kind, row.tries, row.moments["in a step"]) == ("kills", 2, 2)
+    assert "of 20 steps 14 were kept and 6 made by the next runs, 1 of them" in table.markdown([row])
+
+
+def test_without_atheris_the_table_says_so(ground, monkeypatch):
+    monkeypatch.setattr(coverage_guided, "find_spec", lambda name: None)
+    (row,) = coverage_guided.run(10, 0, ground)
+    assert (row.tries, row.where) == (0, "could not be tried: atheris is not installed")
+
+
+@pytest.mark.skipif(coverage_guided.find_spec("atheris") is None, reason="atheris is not installed")
+def test_coverage_guides_input_and_a_reader_that_fails_is_seen(ground):
+    check(coverage_guided.run(400, 0, ground, readers=["names"]), 400)
+    (row,) = coverage_guided.run(50, 0, ground, readers=["broken on purpose: fail"])
+    assert row.lost
+    assert "KeyError" in row.failures[0][1]
 
 
 def test_corruption(ground):
@@ -65,7 +125,7 @@ def test_wrong_bytes_and_leftovers_are_noticed(tmp_path):
 
 def test_a_try_that_fails_or_breaks_is_a_row_and_the_next_one_is_tried(tmp_path):
     class Place:
-        work = tmp_path / "try"
+        work, part, parts = tmp_path / "try", 0, 1
 
     def breaks(folder):
         raise KeyError("no such thing")
@@ -126,4 +186,6 @@ def test_the_table_replaces_the_rows_of_the_faults_that_were_tried(tmp_path, mon
     found = [line for line in text.splitlines() if line.startswith("| ")]
     assert [line.split("|")[1:4] for line in found[1:]] == [[" disk ", " full ", " 1 "], [" kill -9 ", " fit ", " 3 "]]
     assert "old" not in text
-    assert "made yesterday" not in text
+    assert "made today Of an earlier run are: disk. (made yesterday)" in text
+    table.write([Row("kill -9", "fit", 3, 3, 0), Row("disk", "full", 1, 1, 0)], "made at last")
+    assert "made yesterday" not in page.read_text(encoding="utf-8")

@@ -58,6 +58,14 @@ def test_the_library_never_imports_the_pipeline():
             assert not [m for m in imports(path, known, late=True) if m.startswith("pipeline")], name
 
 
+def test_nothing_but_the_command_line_imports_commands():
+    """They print what stages and the report say, never the reverse."""
+    known = modules()
+    for name, path in known.items():
+        if not name.startswith(("pipeline.cli", "pipeline.commands", "pipeline.completion")):
+            assert not [m for m in imports(path, known, late=True) if m.startswith("pipeline.commands")], name
+
+
 @pytest.mark.parametrize("late", (False, True), ids=("at import", "inside functions too"))
 def test_no_import_goes_in_circles(late):
     known = modules()
@@ -168,3 +176,13 @@ def test_lists_of_files_name_files_that_are_there(name):
 def test_no_test_file_is_too_long_to_read():
     for path in (ROOT / "tests").rglob("*.py"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_TEST_FILE, path
+
+
+def test_every_room_is_in_the_docs():
+    """In the table of its package, "Rooms" of docs/architecture.md, so that a stranger finds it; STAGES has its own."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    tables = {package: text.partition(f"| in `{package}`")[2].partition("\n\n")[0] for package in PACKAGES}
+    for path in (path.parent for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")):
+        package, *rooms = path.relative_to(ROOT).parts
+        if rooms and rooms[:-1] != ["stages"]:
+            assert f"`{rooms[-1]}/`" in tables[package] or f"`{'/'.join(rooms)}/`" in tables[package], path

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from email.parser import HeaderParser
@@ -18,39 +19,54 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from places import ROOT
 from progress_lines import without_progress
+from source_tree import source_files
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Built from a copy, so that nothing is left in the work tree."""
-    folder = tmp_path_factory.mktemp("wheel")
-    ignored = shutil.ignore_patterns(".git", ".venv", "data", "reports", "__pycache__", ".*_cache", ".hypothesis")
-    shutil.copytree(ROOT, folder / "source", ignore=ignored)
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--outdir",
-        folder / "dist",
-        folder / "source",
-    ]
+def distributions_of_this_tree(tmp_path_factory):
+    """(source distribution, wheel), the wheel made from the other one; from a copy, so that the tree stays as it is."""
+    folder = tmp_path_factory.mktemp("built")
+    for name in source_files():
+        (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / "source" / name)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", folder / "source"]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
-    (built,) = (folder / "dist").glob("*.whl")
-    return built
+    (sdist,), (wheel,) = ((folder / "dist").glob(pattern) for pattern in ("*.tar.gz", "*.whl"))
+    return sdist, wheel
 
 
-def test_wheel_holds_both_packages_and_nothing_else(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"datamodels_inf", "pipeline"}
-    assert "datamodels_inf/py.typed" in names
-    assert "pipeline/configs/digits.toml" in names
-    assert "pipeline/embedded/digits/margins.npy" in names
-    embedded = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline" / "embedded").rglob("*.*")}
-    assert embedded <= set(names)
-    assert {f"pipeline/report/templates/{name}" for name in ("page.html.j2", "style.css", "script.js")} <= set(names)
-    assert any(name.endswith("LICENSE") for name in names)
+@pytest.fixture(scope="module")
+def wheel(distributions_of_this_tree):
+    return distributions_of_this_tree[1]
+
+
+def test_wheel_holds_both_packages_whole_and_nothing_else(wheel):
+    """Every file of the two packages, and the configurations beside them: no tests, no benchmarks."""
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    packages = {name for name in source_files() if name.startswith(("datamodels_inf/", "pipeline/"))}
+    configs = {f"pipeline/{name}" for name in source_files() if name.startswith("configs/")}
+    assert names == packages | configs
+    assert {"datamodels_inf/py.typed", "pipeline/py.typed", "pipeline/configs/digits.toml"} <= names
+    assert {"pipeline/embedded/digits/margins.npy", "pipeline/embedded/cifar10-study/margins.npz"} <= names
+    assert {f"pipeline/report/templates/{name}" for name in ("page.html.j2", "style.css", "script.js")} <= names
+
+
+def test_wheel_says_what_it_is(wheel):
+    with zipfile.ZipFile(wheel) as content:
+        named = {name.partition(".dist-info/")[2]: name for name in content.namelist() if ".dist-info/" in name}
+        said = HeaderParser().parsestr(content.read(named["METADATA"]).decode())
+        commands = content.read(named["entry_points.txt"]).decode()
+    assert "licenses/LICENSE" in named
+    assert said["Requires-Python"] == ">=3.11" and said["License-Expression"] == "MIT"
+    assert "Typing :: Typed" in said.get_all("Classifier")
+    assert "datamodels-inf = pipeline.cli:main" in commands
+
+
+def test_source_distribution_is_the_whole_tree(distributions_of_this_tree):
+    """So that `make demo` and `make test` work in it."""
+    with tarfile.open(distributions_of_this_tree[0]) as content:
+        names = {member.name.partition("/")[2] for member in content if member.isfile()}
+    assert names - {"PKG-INFO"} == set(source_files())
 
 
 def required(wheel):

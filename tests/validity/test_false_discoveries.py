@@ -10,11 +10,11 @@ import pytest
 from long_runs import times
 from pyarrow import parquet
 
+from datamodels_inf.findings import Family
 from datamodels_inf.multiplicity import CORRECTIONS, adjust_pvalues
 from datamodels_inf.prior import Prior
 from datamodels_inf.shape import Shape
 from pipeline.config_files import load_config
-from pipeline.findings import Family
 from pipeline.images.image_set import Labels
 from pipeline.run import Pipeline
 from pipeline.stages.prior.files import read_prior

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from datamodels_inf import adjust_pvalues, contrast_many
 from datamodels_inf.contrast import effect_interval
+from datamodels_inf.findings import finding_level
 from datamodels_inf.multiplicity import selected_confidence
-from pipeline.findings import finding_level
 
 ALPHA, TESTS, RUNS = 0.2, 400, 300
 

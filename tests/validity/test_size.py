@@ -16,7 +16,7 @@ from datamodels_inf import SquaredResidual, contrast, contrast_many, paired_swap
 from datamodels_inf.power import paired_power, swap_power
 from datamodels_inf.pvalues import binomial_pvalue
 
-REPS = times(2_500, 10_000)
+REPS = times(1_500, 10_000)
 N = 40
 ALPHA = 0.1
 TAU = 0.2

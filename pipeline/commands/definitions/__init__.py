@@ -1,4 +1,4 @@
-"""The commands of `datamodels-inf`: one file each, with its options and what it calls, and one line in COMMANDS.
+"""The commands of `datamodels-inf`: one file each, with its options and what it calls, and one line in TASKS.
 
 Imports that take time stand inside the functions, so that `--help` and errors answer at once; what a command does and
 prints is in `pipeline.commands`.
@@ -10,6 +10,7 @@ import click
 
 from pipeline.commands.definitions.check import check
 from pipeline.commands.definitions.compare import compare
+from pipeline.commands.definitions.completion import completion
 from pipeline.commands.definitions.config import config
 from pipeline.commands.definitions.findings import findings
 from pipeline.commands.definitions.images import images
@@ -28,28 +29,44 @@ from pipeline.commands.definitions.status import status
 from pipeline.commands.definitions.train import train
 from pipeline.commands.definitions.verify import verify
 
-COMMANDS: dict[str, click.Command] = {
-    "run": run,
-    "download": download,
-    "fit": fit,
-    "test": test,
-    "report": report,
-    "status": status,
-    "findings": findings,
-    "compare": compare,
-    "panel": panel,
-    "influence": influence,
-    "robustness": robustness,
-    "verify": verify,
-    "referee": referee,
-    "plan": plan,
-    "init": init,
-    "check": check,
-    "import": import_folder,
-    "train": train,
-    "merge": merge,
-    "images": images,
-    "config": config,
-    "simulate": simulate,
+TASKS: dict[str, dict[str, click.Command]] = {
+    "Run an analysis": {
+        "run": run,
+        "download": download,
+        "fit": fit,
+        "test": test,
+        "report": report,
+    },
+    "Look at what was found": {
+        "findings": findings,
+        "compare": compare,
+        "influence": influence,
+        "panel": panel,
+        "status": status,
+    },
+    "Bring models of your own": {
+        "init": init,
+        "import": import_folder,
+        "train": train,
+        "merge": merge,
+        "images": images,
+    },
+    "Check what was found": {
+        "verify": verify,
+        "robustness": robustness,
+        "referee": referee,
+        "simulate": simulate,
+    },
+    "Prepare": {
+        "plan": plan,
+        "check": check,
+        "config": config,
+        "completion": completion,
+    },
 }
-"""Name → command, in the order in which a user meets them."""
+"""What people do → name → command, in the order in which a user meets them."""
+
+COMMANDS: dict[str, click.Command] = {
+    name: command for commands in TASKS.values() for name, command in commands.items()
+}
+"""All of them."""

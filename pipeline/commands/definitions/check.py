@@ -8,14 +8,21 @@ import click
 
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import config_words
-from pipeline.options import config_options, with_options
+from pipeline.help_pages import HelpedCommand
+from pipeline.options import config_options, verbose_option, with_options
 
 
-@click.command()
-@with_options(config_options)
-@click.option("--verbose", is_flag=True, help="A traceback with a failure.")
+@click.command(
+    cls=HelpedCommand,
+    short_help="Say what a configuration would read and test, before it runs.",
+    examples=("datamodels-inf check", "datamodels-inf check --config digits --set test.tau=0.1"),
+)
+@with_options((*config_options, verbose_option))
 def check(config_name: str, overrides: tuple[str, ...], verbose: bool) -> None:
-    """Say what a configuration would read and test, and whether it can, before anything runs. Writes nothing."""
+    """Say what a configuration would read and test, and whether it can, before anything runs.
+
+    Writes nothing.
+    """
     from pipeline.commands.check import check_lines
     from pipeline.config_files import load_config
 

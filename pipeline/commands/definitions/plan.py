@@ -7,22 +7,43 @@ from typing import Any
 import click
 
 from pipeline.closed_pipe import echo
+from pipeline.help_pages import HelpedCommand
+from pipeline.options import option
 
 
-@click.command()
-@click.option("--effect", type=float, help="Effect Δ on the outcome that should be found.")
-@click.option("--alpha", type=float, default=1e-4, show_default=True, help="Level of one test, after correction.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find it.")
-@click.option("--noise", type=float, default=1.0, show_default=True, help="Residual sd of the outcome given the mask.")
-@click.option("--proportion", type=float, default=0.5, show_default=True, help="Share of the images in a mask.")
-@click.option("--images", "n_train", type=int, help="Training images: with it also how many models to train in all.")
-@click.option("--models", "n_models", type=int, help="What do so many models find, in all? Needs --images.")
-@click.option("--fit-rows", type=int, help="How many of --models are fitted, held-out.  [default: by the rule]")
-@click.option("--held-out-rows", type=int, help="How many of --models are held out.  [default: the others]")
+@click.command(
+    cls=HelpedCommand,
+    short_help="Say how many models to train, or what a number of them finds.",
+    examples=(
+        "datamodels-inf plan --effect 0.5",
+        "datamodels-inf plan --effect 0.5 --images 1000 --noise 2",
+        "datamodels-inf plan --models 5000 --images 1000",
+    ),
+)
+@option("--effect", type=float, metavar="X", help="The effect Δ to find, in units of the outcome.")
+@option(
+    "--alpha", type=float, metavar="X", default=1e-4, show_default=True, help="Level of one test, after correction."
+)
+@option("--power", type=float, metavar="X", default=0.8, show_default=True, help="Chance to find the effect.")
+@option(
+    "--noise", type=float, metavar="X", default=1.0, show_default=True,
+    help="Standard deviation of the outcome given the mask, in its units.",
+)  # fmt: skip
+@option(
+    "--proportion", type=float, metavar="X", default=0.5, show_default=True,
+    help="Share of the images that a model is trained on.",
+)  # fmt: skip
+@option(
+    "--images", "n_train", type=int, metavar="N", help="Training images; says also how many models to train in all."
+)
+@option("--models", "n_models", type=int, metavar="N", help="Say which effects N models find, in all. Needs --images.")
+@option("--fit-rows", type=int, metavar="N", help="Of --models, those that are fitted.  [default: by the rule]")
+@option("--held-out-rows", type=int, metavar="N", help="Of --models, those that test.  [default: the others]")
 def plan(**options: Any) -> None:
-    """How many models are needed to find an effect, or which effects a number of models finds, for each test.
+    """Say how many models find an effect, or which effects a number of models finds.
 
-    Held-out, some models are fitted and the others tested; progressive, every model but the first tests.
+    Give --effect, or --models with --images, or both; the answer is for each test. Held-out, some models are fitted
+    and the others test; progressive, all models but the first test (docs/planning.md).
     """
     from pipeline.commands.plan import Question, plan_lines
 

@@ -10,33 +10,54 @@ import click
 
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import config_words, pipeline_of
-from pipeline.options import OneOf, common_options, corrections_without_prior, with_options
+from pipeline.completion.words import ScoreFile
+from pipeline.help_pages import HelpedCommand
+from pipeline.options import OneOf, common_options, corrections_without_prior, option, with_options
 
 referee_options = (
-    *common_options,
-    click.option(
+    *common_options("referee-page"),
+    option(
         "--scores",
         multiple=True,
-        metavar="[NAME=]PATH",
-        help="A file of scores (.npy, .npz, .pt, .safetensors), or lasso: the configuration's own. Repeatable.",
+        metavar="[NAME=]FILE",
+        type=ScoreFile(),
+        help="Scores of a method: .npy, .npz, .pt or .safetensors; or lasso, the configuration's own. Repeatable.",
     ),
-    click.option("--k", type=click.IntRange(min=1), help="Helpers and hurters of each target.  [default: 5]"),
-    click.option("--alpha", type=float, help="False discovery rate of each method's claims.  [default: 0.1]"),
-    click.option("--correction", type=OneOf(corrections_without_prior), help="[default: by]"),
-    click.option("--negate", multiple=True, metavar="NAME", help="Its positive scores mean that an image hurts."),
-    click.option("--unseen", is_flag=True, help="No tested model was used to make the scores: you answer for it."),
-    click.option("--seed", type=click.IntRange(min=0), help="Of random images and resamples.  [default: 0]"),
-    click.option("--resamples", type=click.IntRange(min=500), help="For intervals of LDS and R².  [default: 1000]"),
-    click.option("--csv", "as_csv", is_flag=True, help="All claims as CSV; lines about stages go to standard error."),
+    option(
+        "--k",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Claims: the N top helpers, and hurters, of a target.  [default: 5]",
+    ),
+    option("--alpha", type=float, metavar="X", help="False discovery rate of each method's claims.  [default: 0.1]"),
+    option("--correction", type=OneOf(corrections_without_prior), help="For many claims.  [default: by]"),
+    option(
+        "--negate", multiple=True, metavar="NAME", help="Of the method NAME, a positive score means: hurts. Repeatable."
+    ),
+    option("--unseen", is_flag=True, help="No tested model was used to make the scores: you answer for it."),
+    option("--seed", type=click.IntRange(min=0), metavar="N", help="Of random images and resamples.  [default: 0]"),
+    option(
+        "--resamples", type=click.IntRange(min=500), metavar="N", help="For intervals of LDS and R².  [default: 1000]"
+    ),
+    option("--csv", "as_csv", is_flag=True, help="All claims as CSV; lines about stages go to standard error."),
 )
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    short_help="Test what attribution methods claim, from files of their scores.",
+    examples=(
+        "datamodels-inf referee --scores lasso",
+        "datamodels-inf referee --config mine.toml --scores trak=trak.npy --unseen",
+        "datamodels-inf referee --config mine.toml --scores lasso --scores tracin.npz",
+    ),
+)
 @with_options(referee_options)
 def referee(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options: Any) -> None:
-    """Hold the claims of attribution methods against the held-out models: confirmed, unproven or reversed.
+    """Test what attribution methods claim: each claim is confirmed, unproven or reversed.
 
-    A positive score says that a training image helps the target. The page is REPORTS/NAME-referee/index.html.
+    The claims are the top scores of each method, (n_train, n_targets); a positive one says that a training image helps
+    the target. They are held against the held-out models. The page is REPORTS/NAME-referee/index.html.
     """
     from pipeline.commands.referee import QUESTION, asked_settings, csv_lines, referee_lines
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.closed_pipe import echo
+from pipeline.errors import BadInputError
 from pipeline.progress import SCREEN
 
 if TYPE_CHECKING:
     from pipeline.commands.tested import Tested
+    from pipeline.config import Config
     from pipeline.run import Pipeline
 
 
@@ -34,8 +36,10 @@ def pipeline_of(
     from pipeline.config_files import load_config
     from pipeline.run import Pipeline
 
+    config = load_config(config_name, with_cluster(overrides, cluster))
+    _refuse_unwanted(config, force)
     return Pipeline(
-        load_config(config_name, with_cluster(overrides, cluster)),
+        config,
         store,
         reports,
         origin=Path(config_name).stem,
@@ -47,6 +51,16 @@ def pipeline_of(
         confirm=lambda question: yes or not sys.stdin.isatty() or ask(question),
         dry_run=dry_run,
     )
+
+
+def _refuse_unwanted(config: Config, force: tuple[str, ...]) -> None:
+    """A stage that is to run again, but that this configuration never runs."""
+    from pipeline.stages import STAGES
+
+    for name in force:
+        if not STAGES[name].wanted(config):
+            wanted = ", ".join(stage.name for stage in STAGES.values() if stage.wanted(config))
+            raise BadInputError(f"--force {name}: this configuration has no such stage; it has {wanted}.")
 
 
 def with_cluster(overrides: tuple[str, ...], cluster: str | None) -> tuple[str, ...]:

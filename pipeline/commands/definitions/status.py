@@ -8,14 +8,22 @@ import click
 
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
-from pipeline.options import status_options, with_options
+from pipeline.help_pages import HelpedCommand
+from pipeline.options import option, status_options, with_options
 
 
-@click.command()
+@click.command(
+    cls=HelpedCommand,
+    short_help="List the stages: what is cached, what would run, and why.",
+    examples=("datamodels-inf status", "datamodels-inf status --verify"),
+)
 @with_options(status_options)
-@click.option("--verify", is_flag=True, help="Hash every file of the store, and name those that are damaged.")
+@option("--verify", is_flag=True, help="Instead, hash every file of the store, and name those that are damaged.")
 def status(*, verify: bool, **options: Any) -> None:
-    """List the stages: key, size, age, and what would run and why. With --verify, hash everything in the store."""
+    """List the stages: what is cached, with key, size and age, and what would run and why.
+
+    Runs nothing.
+    """
     from pipeline.commands.status import status_lines
     from pipeline.commands.whole_store import verified_lines
 

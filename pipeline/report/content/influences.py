@@ -129,7 +129,7 @@ class Influences:
 
     @property
     def rule(self) -> Correction:
-        """The entry of the table."""
+        """The entry of CORRECTIONS."""
         return CORRECTIONS[self.correction]
 
     @property

@@ -75,7 +75,7 @@ def wrap(text: str, face: Font, width: float, most: int) -> list[str]:
     return [*lines, fit(" ".join(words), face, width)] if words else lines
 
 
-def draw_curve(canvas: Canvas, curve: Curve, unit: str, corner: tuple[int, int], side: int) -> None:
+def draw_curve(canvas: Canvas, curve: Curve, corner: tuple[int, int], side: int) -> None:
     """An ordinal dominance curve in a square, its axes named; drawn three times as large and reduced, to be smooth."""
     big = 3 * side
     sheet = Image.new("RGB", (big, big), PAPER)

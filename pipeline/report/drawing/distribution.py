@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.drawing.svg import Tick, at, decades, ticks_of
-from pipeline.text.numbers import number, plural
+from pipeline.text.numbers import counted, number
 
 # Units of the drawings: the pixels of a narrow phone, so that text stays readable there.
 LEFT, RIGHT = 14.0, 306.0
@@ -154,9 +154,9 @@ def _label(columns: Columns, median: float) -> str:
 
 def _note(columns: Columns, dots: bool) -> str:
     below = 0 if columns.log else int((columns.known < columns.low).sum())
-    notes = ["One dot a target" if dots else f"The tallest column is {plural(int(columns.counts.max()), 'target')}"]
+    notes = ["One dot a target" if dots else f"The tallest column is {counted(int(columns.counts.max()), 'target')}"]
     if below:
         notes.append(f"{below} below {number(columns.low)} in the first column")
     if columns.unknown:
-        notes.append(f"not defined for {plural(columns.unknown, 'target')}")
+        notes.append(f"not defined for {counted(columns.unknown, 'target')}")
     return "; ".join(notes) + "."

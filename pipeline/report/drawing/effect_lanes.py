@@ -10,8 +10,8 @@ from pipeline.report.content.reruns import Case, Rerun
 from pipeline.report.drawing.bars import fraction_of, round_end
 from pipeline.report.drawing.embedded_images import Tile
 from pipeline.report.drawing.svg import Tick, at, ticks_of
-from pipeline.rerun_roles import ROLES
 from pipeline.text.nouns import worded
+from pipeline.text.rerun_roles import ROLES
 
 LEFT, RIGHT = 10.0, 310.0
 STEP, TALLEST = 4.0, 110.0  # between intervals, and all intervals of one role

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from datamodels_inf.internal.checks import Floats
-from pipeline.report.content.fresh import FreshFamily, Points
-from pipeline.report.drawing.scatter import BOX, ends_of
-from pipeline.report.drawing.svg import Tick, at, ticks_of
-from pipeline.text.numbers import number, plural
+from pipeline.report.content.fresh import FreshFamily
+from pipeline.report.drawing.square_axes import SquareAxes
+from pipeline.report.drawing.svg import Tick
+from pipeline.text.numbers import counted
 
 
 @dataclass(frozen=True)
@@ -35,30 +34,17 @@ def effect_scatter(family: FreshFamily, unit: str) -> EffectScatter | None:
     values = np.concatenate([side for points in (family.found, family.other) for side in (points.effect, points.fresh)])
     if not values.size:
         return None
-    low, high = ends_of(values)
-    left, right, top, bottom = BOX
-
-    def x(value: Floats | float) -> Floats | float:
-        return left + (right - left) * (value - low) / (high - low)
-
-    def y(value: Floats | float) -> Floats | float:
-        return bottom - (bottom - top) * (value - low) / (high - low)
-
-    def dots(points: Points) -> str:
-        places = zip(np.asarray(x(points.effect)).tolist(), np.asarray(y(points.fresh)).tolist(), strict=True)
-        return "".join(f"M{at(across)} {at(up)}h0" for across, up in places)
-
+    axes = SquareAxes.around(values)
     n_found, n_other = len(family.found.effect), len(family.other.effect)
-    ticks = ticks_of(low, high, 6)
     return EffectScatter(
         name=family.name,
         label=f"{family.name}: effect on the {unit} by the fresh models against that of the set, "
-        f"{plural(n_found, 'finding')} and {plural(n_other, 'other test')}, "
-        f"both axes from {number(low)} to {number(high)}",
-        found=dots(family.found),
-        other=dots(family.other),
+        f"{counted(n_found, 'finding')} and {counted(n_other, 'other test')}, "
+        f"both axes from {axes.span}",
+        found=axes.dots(family.found.effect, family.found.fresh),
+        other=axes.dots(family.other.effect, family.other.fresh),
         n_found=n_found,
         n_other=n_other,
-        across=[Tick(float(x(value)), text) for value, text in ticks],
-        up=[Tick(float(y(value)), text) for value, text in ticks],
+        across=axes.across,
+        up=axes.up,
     )

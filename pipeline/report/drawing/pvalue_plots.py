@@ -13,7 +13,7 @@ from datamodels_inf.multiplicity import critical_values
 from datamodels_inf.shape import Shape
 from pipeline.report.drawing.svg import Tick, at, decades, ticks_of
 from pipeline.report.groups import Group
-from pipeline.text.numbers import number, plural
+from pipeline.text.numbers import counted, number
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 210.0
 BELOW = 4.0  # decades under the line's start that are drawn; smaller p-values stand at the lower edge
@@ -91,10 +91,10 @@ def _sorted(p: NDArray[np.float64], found: NDArray[np.bool_], critical: NDArray[
     below = [k for k in shown if exponents[k] < floor]
     n_below = int(np.count_nonzero(exponents < floor))
     steps = [k for k in shown if k in (0, m - 1) or k % 3 == 0]
-    note = f"{plural(n_below, 'p-value')} below the plot, the smallest {number(float(p[0]))}." if n_below else ""
+    note = f"{counted(n_below, 'p-value')} below the plot, the smallest {number(float(p[0]))}." if n_below else ""
     return SortedPlot(
-        label=f"{plural(m, 'p-value')} by rank, both axes logarithmic: the smallest is {number(float(p[0]))}, where "
-        f"the line of the correction starts at {number(float(critical[0]))}; {plural(int(found.sum()), 'finding')}",
+        label=f"{counted(m, 'p-value')} by rank, both axes logarithmic: the smallest is {number(float(p[0]))}, where "
+        f"the line of the correction starts at {number(float(critical[0]))}; {counted(int(found.sum()), 'finding')}",
         found=marks([k for k in inside if found[k]]),
         others=marks([k for k in inside if not found[k]]),
         beyond="".join(f"M{at(x(k + 1) - 3)} {at(BOTTOM - 6)}h6l-3 6z" for k in below),
@@ -130,7 +130,7 @@ def _histogram(p: NDArray[np.float64]) -> Histogram:
     ticks = ticks_of(0.0, 1.0, 6)
     whole = [(value, text) for value, text in ticks_of(0.0, highest, 5) if value == round(value)]
     return Histogram(
-        label=f"Histogram of {plural(len(p), 'p-value')} in {BINS} columns: {int(counts[0]):,} up to {1 / BINS:g}, "
+        label=f"Histogram of {counted(len(p), 'p-value')} in {BINS} columns: {int(counts[0]):,} up to {1 / BINS:g}, "
         f"{int(counts[-1]):,} above {1 - 1 / BINS:g}",
         columns="".join(columns),
         uniform=y(len(p) / BINS),

@@ -78,7 +78,7 @@ class Slot:
 
     @property
     def columns(self) -> int:
-        """Of the square of a group's images."""
+        """How many images stand side by side in the square of a group."""
         return math.ceil(math.sqrt(len(self.shown)))
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from datamodels_inf.findings import MARGINAL
 from datamodels_inf.influence_ranks import rank_intervals
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.pooled import pooled_target
-from pipeline.findings import MARGINAL
 from pipeline.report.content.influences import Rank
 from pipeline.report.evidence.curves import HeldOut
 

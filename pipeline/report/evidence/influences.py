@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.contrast import effect_interval
+from datamodels_inf.findings import MARGINAL
 from datamodels_inf.internal.checks import Floats, Ints
-from pipeline.findings import MARGINAL
 from pipeline.report.content import Gallery, Weighted
 from pipeline.report.content.influences import Single, TargetInfluences
 from pipeline.report.evidence.curves import HeldOut
@@ -62,7 +62,7 @@ class FoundAtlas:
 
     @property
     def n_models(self) -> int:
-        """Tested ones."""
+        """The models that tested."""
         return self.held_out.masks.n_models
 
     @property

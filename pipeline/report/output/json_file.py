@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pipeline.report.output.influences_table import influences_json
 from pipeline.report.output.tests_table import values_of
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.sentences import verdict
+from pipeline.text.json_file import without_nan
 
 FORMAT = "datamodels-inf report 1"
 LISTED_CHARACTERS = 3_000_000
@@ -48,7 +48,7 @@ def write_json(path: Path, page: Page) -> None:
         "provenance": dict(content.provenance),
         "configuration": content.configuration,
     }
-    text = json.dumps(_finite(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(without_nan(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -136,13 +136,3 @@ def _detectable(effects: DetectableEffects | None) -> dict[str, Any] | None:
         "effect": effects.effect,
         "models_needed_for_effect": {reach.method: reach.models for reach in effects.reaches},
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -55,7 +55,7 @@ def draw_panel(path: Path, finding: Numbered, content: Content, bar_end: float) 
     _numbers(canvas, row, bar_end, (WIDTH - MARGIN - ASIDE - 2 * GAP - SQUARE, top + 24))
     curve = content.curves.get(row.key)
     if curve is not None:
-        draw_curve(canvas, curve, content.unit, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)
+        draw_curve(canvas, curve, (WIDTH - MARGIN - SQUARE, top + 27), SQUARE)
     for k, line in enumerate(text):
         canvas.draw.text((MARGIN, below + 30 * k), line, INK, font(PLAIN, 20))
     for k, line in enumerate(note):

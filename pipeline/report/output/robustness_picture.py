@@ -12,9 +12,9 @@ from pipeline.report.drawing.effect_lanes import axis_limit, rows_of_lane
 from pipeline.report.drawing.pasted_images import paste_tile
 from pipeline.report.drawing.slots import slot_of
 from pipeline.report.sentences import effect_of_rerun
-from pipeline.rerun_roles import ROLES
 from pipeline.text.nouns import worded
 from pipeline.text.numbers import fixed, p_equals
+from pipeline.text.rerun_roles import ROLES
 
 MARGIN, TILE, COLUMN, ROW = 36, 72, 176, 92
 PAIR = 2 * TILE + 60

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-from pipeline.refereed import LEAK, RefereeSummary, leak_words
 from pipeline.report.content import Images
+from pipeline.summaries import RefereeSummary
 from pipeline.text.nouns import noun_of
+from pipeline.text.referee_words import LEAK, leak_words
 
 Columns = Mapping[str, NDArray[Any]]
 

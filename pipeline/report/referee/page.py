@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 
-from pipeline.refereed import direction, headline, promise
-from pipeline.report.compiled_templates import TEMPLATES
+from pipeline.report.compiled_templates import environment_of
 from pipeline.report.drawing.embedded_images import Pictures
 from pipeline.report.html import FILTERS
 from pipeline.report.referee.cards import cards_of
@@ -15,6 +14,7 @@ from pipeline.report.referee.content import RefereeContent
 from pipeline.report.referee.stacked_bars import stacked_bars
 from pipeline.report.referee.tables import write_tables
 from pipeline.text.numbers import thousands
+from pipeline.text.referee_words import direction, headline, promise
 
 FILES = (
     ("methods.csv", "the table"),
@@ -32,15 +32,7 @@ def write_referee(folder: Path, content: RefereeContent) -> None:
 
 def page_html(content: RefereeContent) -> str:
     """The same content gives the same bytes."""
-    environment = Environment(
-        loader=PackageLoader("pipeline.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        bytecode_cache=TEMPLATES,
-    )
+    environment = environment_of(PackageLoader("pipeline.report", "templates"))
     environment.filters.update(FILTERS)
     summary, pictures = content.summary, Pictures(content.images)
     return environment.get_template("referee.html.j2").render(

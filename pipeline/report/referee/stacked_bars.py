@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from datamodels_inf.refereeing.verdicts import VERDICTS
-from pipeline.refereed import MethodFigures
 from pipeline.report.drawing.svg import at
+from pipeline.summaries import MethodFigures
 from pipeline.text.numbers import thousands
 
 WIDTH, LEFT, ROW, BAR, TOP = 960.0, 150.0, 40.0, 24.0, 6.0

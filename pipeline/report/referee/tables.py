@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from datamodels_inf.refereeing.verdicts import VERDICTS
-from pipeline.refereed import headline
 from pipeline.report.referee.content import Claim, RefereeContent, claim_of
 from pipeline.text.csv_text import Cell, write_csv
+from pipeline.text.json_file import without_nan
+from pipeline.text.referee_words import headline
 
 FORMAT = "datamodels-inf referee 1"
 CLAIM_COLUMNS = (*(field.name for field in fields(Claim)), "label_target", "label_better", "label_worse")
@@ -56,7 +56,7 @@ def write_tables(folder: Path, content: RefereeContent) -> None:
     write_csv(folder / "methods.csv", METHOD_COLUMNS, method_lines(content))
     write_csv(folder / "claims.csv", CLAIM_COLUMNS, claim_lines(content))
     write_csv(folder / "contradictions.csv", CONTRADICTION_COLUMNS, contradiction_lines(content))
-    text = json.dumps(_finite(_json(content)), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(without_nan(_json(content)), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     (folder / "referee.json").write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -84,12 +84,3 @@ def _line(content: RefereeContent, claim: Claim) -> tuple[Cell, ...]:
         content.label("target", claim.target), content.label("train", claim.better), content.label("train", claim.worse)
     )  # fmt: skip
     return (*(getattr(claim, field.name) for field in fields(Claim)), *labels)
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for NaN and infinity, which JSON has not."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -26,7 +26,7 @@ from pipeline.report.drawing.scatter import Scatter, scatter_of
 from pipeline.report.page import Page
 from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.text.csv_text import write_csv
-from pipeline.text.numbers import number, plural
+from pipeline.text.numbers import counted, number
 
 CSV_COLUMNS = ("target", "class", "r2", "spearman", "mse", "n_nonzero", "lambda", "gap")
 LEAST_SHARE = 0.0005  # of the variance; less is called none
@@ -107,7 +107,7 @@ def quality_sentence(quality: DatamodelQuality, content: Content) -> str:
     r2 = quality.r2[~np.isnan(quality.r2)]
     unknown = len(quality.r2) - len(r2)
     unit, name = content.unit, "loaded datamodel" if quality.loaded else "datamodel"
-    models = plural(content.n_models_judged, content.tested_model)
+    models = counted(content.n_models_judged, content.tested_model)
     if content.blocks is not None:
         models = f"the last block’s {models}"
     if not r2.size:

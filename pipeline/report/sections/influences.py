@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pipeline.findings import MARGINAL, level_text
+from datamodels_inf.findings import MARGINAL
 from pipeline.report.content import Content
 from pipeline.report.content.influences import Influences, Single, TargetInfluences
 from pipeline.report.drawing.embedded_images import Tile, tile_of
@@ -16,6 +16,7 @@ from pipeline.report.output.influences_table import write_influences
 from pipeline.report.page import Page
 from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import sentence_of_image
+from pipeline.text.interval_levels import level_text
 
 ENOUGH_MODELS, SHARES = 300, (0.02, 0.75)
 """From so many tested models on, for these shares of images in a mask, p-values were measured down to 1e-6."""

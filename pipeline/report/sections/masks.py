@@ -13,7 +13,7 @@ from pipeline.report.content import Content, MaskCheck
 from pipeline.report.drawing.svg import Tick, at, ticks_of
 from pipeline.report.page import Page
 from pipeline.report.sections.base import Section, Variables, titled
-from pipeline.text.numbers import plural
+from pipeline.text.numbers import counted
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 308.0, 10.0, 150.0
 BINS = 24
@@ -58,10 +58,10 @@ def view_of(check: MaskCheck, content: Content) -> MaskView | None:
     n_models = content.n_models_test
     if not check.has_law:
         return None
-    sums, counted = check.column_sums, _count(check, n_models)
-    edges, middles = counted.edges, (counted.edges[:-1] + counted.edges[1:]) / 2.0
+    sums, bars = check.column_sums, _count(check, n_models)
+    edges, middles = bars.edges, (bars.edges[:-1] + bars.edges[1:]) / 2.0
     first, last = float(edges[0]), float(edges[-1])
-    highest = float(max(counted.expected.max(), counted.seen.max())) * 1.05
+    highest = float(max(bars.expected.max(), bars.seen.max())) * 1.05
     width = (last - first) / (len(edges) - 1)
 
     def x(value: float) -> float:
@@ -72,17 +72,17 @@ def view_of(check: MaskCheck, content: Content) -> MaskView | None:
 
     columns = [
         f"M{at(x(a) + 0.5)} {at(BOTTOM)}V{at(y(c))}H{at(x(b) - 0.5)}V{at(BOTTOM)}z"
-        for a, b, c in zip(edges[:-1], edges[1:], counted.seen, strict=True)
+        for a, b, c in zip(edges[:-1], edges[1:], bars.seen, strict=True)
         if c > 0
     ]
-    law = (f"{at(x(float(m)))} {at(y(float(e)))}" for m, e in zip(middles, counted.expected, strict=True))
+    law = (f"{at(x(float(m)))} {at(y(float(e)))}" for m, e in zip(middles, bars.expected, strict=True))
     return MaskView(
         report=check.report,
         permuted=check.permuted,
         n_models=n_models,
-        label=f"{plural(len(sums), f'training {content.noun}')} by the number of {content.tested_model}s that saw "
+        label=f"{counted(len(sums), f'training {content.noun}')} by the number of {content.tested_model}s that saw "
         f"them: from {int(sums.min())} to {int(sums.max())} of {n_models}, "
-        f"where {counted.mean:.0f} ± {counted.sd:.0f} are expected",
+        f"where {bars.mean:.0f} ± {bars.sd:.0f} are expected",
         columns="".join(columns),
         law="M" + "L".join(law),
         across=[Tick(x(value), text.removesuffix(".0")) for value, text in ticks_of(first, last - 1.0, 5)],

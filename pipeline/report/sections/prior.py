@@ -8,7 +8,7 @@ from pipeline.report.content import Expectation
 from pipeline.report.drawing.expected_counts import ExpectedPlot, expected_plot
 from pipeline.report.page import MethodOnPage, Page
 from pipeline.report.sections.base import Section, Variables
-from pipeline.text.numbers import number, plural
+from pipeline.text.numbers import counted, number
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def prior_line(expectation: Expectation) -> str:
     low, high = expectation.weight_range
     text = f"Weights w from {number(low)} to {number(high)}, 1 on average"
     centre = expectation.centre
-    return f"{text}; the shape ν is centred on {plural(centre, 'finding')}." if centre is not None else f"{text}."
+    return f"{text}; the shape ν is centred on {counted(centre, 'finding')}." if centre is not None else f"{text}."
 
 
 SECTION = Section("prior", data, inside="corrections")

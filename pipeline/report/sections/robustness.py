@@ -18,10 +18,10 @@ from pipeline.report.output.robustness_picture import draw_robustness
 from pipeline.report.page import Page
 from pipeline.report.sections.base import File, Section, Variables, titled
 from pipeline.report.sentences import effect_of_rerun
-from pipeline.rerun_roles import COMPARED, ROLES
 from pipeline.text.csv_text import write_csv
 from pipeline.text.nouns import worded
 from pipeline.text.numbers import fixed, number, pvalue
+from pipeline.text.rerun_roles import COMPARED, ROLES
 
 METRICS = {
     "pixels": "pixels (Euclidean distance, standardised by channel)",

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datamodels_inf.findings import MARGINAL
 from datamodels_inf.influence import influence_quantile
 from datamodels_inf.internal.checks import Floats
 from pipeline.arrays import open_npz
-from pipeline.findings import MARGINAL
-from pipeline.influence_summaries import InfluenceSummary
 from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.atlas.weights import ALL, AtlasCells, AtlasWeights, Chosen
 from pipeline.stages.prior.evidence import Evidence
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import InfluenceSummary, read_summary
 
 SMALLEST = 1e-290
 """Of smaller p-values no quantile is asked for: they may be so small that they are 0."""

@@ -16,7 +16,6 @@ from datamodels_inf.prediction import Prediction
 from datamodels_inf.shape import Shape
 from pipeline.arrays import open_npz
 from pipeline.config import Config, Test
-from pipeline.influence_summaries import InfluenceSummary
 from pipeline.places.base import Advance
 from pipeline.progress import share_bar
 from pipeline.stages.atlas.found import Found, evidence_in, scaled_pvalues
@@ -32,6 +31,7 @@ from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Fitted
 from pipeline.store.cache import Result
 from pipeline.store.files import save_arrays
+from pipeline.summaries import InfluenceSummary
 
 VERSION = 4
 

@@ -14,7 +14,6 @@ from datamodels_inf.internal.checks import Ints
 from datamodels_inf.kernels import ahead
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.influence_summaries import AtlasSummary
 from pipeline.places.base import Advance
 from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.base import PICTURES, Run, Stage
@@ -22,6 +21,7 @@ from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
 from pipeline.store.unfinished_steps import Arrays
+from pipeline.summaries import AtlasSummary
 from pipeline.text.numbers import counted
 
 VERSION = 4

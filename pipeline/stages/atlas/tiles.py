@@ -22,9 +22,8 @@ from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.arrays import map_npy
-from pipeline.influence_summaries import AtlasSummary, TiledSummary
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import AtlasSummary, TiledSummary, read_summary
 
 Singles = NDArray[np.float32]
 TILE_BYTES = 64 * 2**20

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
-from datamodels_inf.prediction import Family, Prediction, evidence_cells, predict, without_prediction
+from datamodels_inf.prediction import CountedFamily, Prediction, evidence_cells, predict, without_prediction
 from datamodels_inf.prediction.family import UNKNOWN
 from pipeline.places.base import Advance
 from pipeline.stages.atlas.tiles import Atlas
@@ -59,7 +59,7 @@ class AtlasWeights:
     """w of every influence. families: one a target, or one for all; cell_weight: w of the cells of each."""
 
     cells: AtlasCells
-    families: Sequence[Family]
+    families: Sequence[CountedFamily]
     cell_weight: Sequence[Floats]
     together: bool
 
@@ -87,7 +87,7 @@ class AtlasWeights:
         return self.families[number].look_up(self.cell_weight[number], cells)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """For a file."""
+        """What `read` reads, by name, for a file."""
         bounds = np.cumsum([0, *(len(family.cells) for family in self.families)])
         return {
             "prior_bounds": bounds,
@@ -102,7 +102,7 @@ class AtlasWeights:
         parts = [
             np.split(arrays[f"prior_{name}"], arrays["prior_bounds"][1:-1]) for name in ("cells", "count", "weight")
         ]
-        families = [Family(*both) for both in zip(*parts[:2], strict=True)]
+        families = [CountedFamily(*both) for both in zip(*parts[:2], strict=True)]
         return cls(cells, families, parts[2], together)
 
 
@@ -110,7 +110,7 @@ def predictions_of_targets(cells: AtlasCells, alpha: float, reason: str, advance
     """Of each target; reason: why there is no prediction, empty where there may be one."""
     found = []
     for place in range(len(cells.atlas.summary.targets)):
-        found.append(_predict(Family.of(cells.of_target(place)), alpha, reason))
+        found.append(_predict(CountedFamily.of(cells.of_target(place)), alpha, reason))
         advance(1)
     return found
 
@@ -120,10 +120,10 @@ def prediction_over_all(cells: AtlasCells, alpha: float, reason: str, advance: A
     places = range(len(cells.atlas.summary.targets))
     if not places:
         return []
-    family = reduce(add, (Family.of(cells.of_target(place)) for place in places))
+    family = reduce(add, (CountedFamily.of(cells.of_target(place)) for place in places))
     advance(len(places))
     return [_predict(family, alpha, reason)]
 
 
-def _predict(family: Family, alpha: float, reason: str) -> Prediction:
+def _predict(family: CountedFamily, alpha: float, reason: str) -> Prediction:
     return without_prediction(family, alpha, reason) if reason else predict(family, alpha=alpha)

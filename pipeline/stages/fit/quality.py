@@ -35,6 +35,12 @@ def quality_arrays(
     }
 
 
+def median_known(values: NDArray[np.float64]) -> float | None:
+    """The median of those that are no NaN, to six digits; None where there is none."""
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 6) if known.size else None
+
+
 def _scatter(
     datamodel: Datamodel, r2: NDArray[np.float64], masks: PackedMasks, margins: FloatArray
 ) -> dict[str, NDArray[Any]]:

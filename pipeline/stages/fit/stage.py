@@ -17,7 +17,7 @@ from pipeline.progress import progress_bar
 from pipeline.score_files import score_content
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.fit.loaded_weights import load_datamodel
-from pipeline.stages.fit.quality import quality_arrays
+from pipeline.stages.fit.quality import median_known, quality_arrays
 from pipeline.stages.inputs import Described, chosen_targets, datamodel_files
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise
@@ -87,7 +87,7 @@ def run(run: Run) -> FitSummary:
             quality = datamodel.quality(masks, margins, threads=run.n_threads, progress=advance)
         gaps.append(fitted.gap)
         origins.append(fitted.origin)
-        r2_of_prefixes.append(_median(quality.r2))
+        r2_of_prefixes.append(median_known(quality.r2))
     _say_gaps(run, np.concatenate(gaps))
     save_arrays(out / "quality.npz", quality_arrays(datamodel, quality, targets, gaps[-1], masks, margins))
     return FitSummary(
@@ -96,7 +96,7 @@ def run(run: Run) -> FitSummary:
         n_prefixes=len(files),
         r2_of_prefixes=tuple(r2_of_prefixes) if config.test.progressive else (),
         r2_median=r2_of_prefixes[-1],
-        spearman_median=_median(quality.spearman),
+        spearman_median=median_known(quality.spearman),
         n_nonzero_median=float(np.median(datamodel.n_nonzero)),
         quality=TargetQuality(
             targets=tuple(targets.tolist()), r2=_listed(quality.r2), spearman=_listed(quality.spearman)
@@ -107,11 +107,6 @@ def run(run: Run) -> FitSummary:
 def _listed(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     """For JSON: 6 digits, None for NaN."""
     return tuple(None if v != v else round(v, 6) for v in values.tolist())
-
-
-def _median(values: NDArray[np.float64]) -> float | None:
-    known = values[~np.isnan(values)]
-    return round(float(np.median(known)), 6) if known.size else None
 
 
 def targets_to_fit(config: Config, data: Described) -> NDArray[np.int64]:

@@ -43,7 +43,7 @@ class SumsFile:
         return np.frombuffer(read) if self._file.readinto(read) == length else None
 
     def put(self, key: bytes, sums: Floats) -> None:
-        """At the end."""
+        """Append it, if there is room."""
         content = np.ascontiguousarray(sums, np.float64).tobytes()
         disk = os.fstatvfs(self._file.fileno()) if hasattr(os, "fstatvfs") else None
         if key in self._places or (disk is not None and disk.f_bavail * disk.f_frsize < FREE + len(content)):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pipeline.config import Config
-from pipeline.fresh_summaries import FreshAgreementSummary, HeldFamily
 from pipeline.progress import share_bar
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.base import PICTURES, Run, Stage
@@ -17,6 +16,7 @@ from pipeline.stages.fresh.compared import Estimates, signs_of_halves
 from pipeline.stages.fresh.models import FreshModels
 from pipeline.stages.fresh.pairs import pair_effects, read_chosen
 from pipeline.stages.fresh.stage import wanted
+from pipeline.summaries import FreshAgreementSummary, HeldFamily
 
 VERSION = 1
 SPLITS = 20

@@ -9,8 +9,8 @@ import numpy as np
 
 from datamodels_inf.atlas import AtlasMaker, tile_targets
 from datamodels_inf.contrast import effect_interval
+from datamodels_inf.findings import MARGINAL
 from datamodels_inf.internal.checks import Ints
-from pipeline.findings import MARGINAL
 from pipeline.stages.atlas.found import Found
 from pipeline.stages.fresh.compared import Compared, Estimates, n_others
 from pipeline.stages.fresh.models import FreshModels

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.replication import HeldAgainst, Replication, replication, same_sign
-from pipeline.fresh_summaries import HeldFamily
 from pipeline.stages.fresh.models import FreshModels
+from pipeline.summaries import HeldFamily
 
 Signs: TypeAlias = NDArray[np.int8]
 FEWEST = 100

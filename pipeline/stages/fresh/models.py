@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.masks import PackedMasks
 from pipeline.arrays import map_npy
-from pipeline.fresh_summaries import FreshSummary
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import FreshSummary, read_summary
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from datamodels_inf.designs.pairs import Pairs
+from datamodels_inf.findings import Family
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.targets import prepare_targets
-from pipeline.findings import Family
 from pipeline.stages.base import Run
 from pipeline.stages.fresh.compared import Compared, Estimates, n_others
 from pipeline.stages.fresh.models import FreshModels

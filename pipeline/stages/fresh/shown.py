@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.fresh_summaries import FreshAgreementSummary, HeldFamily
 from pipeline.stages.fresh.agreement import CELLS, PAIRS
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import FreshAgreementSummary, HeldFamily, read_summary
 
 if TYPE_CHECKING:
     from pipeline.report.content.fresh import FreshCheck, FreshFamily, Points

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from datamodels_inf.masks import pack_rows
 from pipeline.config import Config
 from pipeline.errors import BadInputError, StoppedEarly
-from pipeline.fresh_summaries import FreshSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.store.files import save_array
 from pipeline.store.unfinished_steps import read_again, read_step, save_step
+from pipeline.summaries import FreshSummary
 from pipeline.training.trained_set import TrainedSet
 from pipeline.training.work import Models
 

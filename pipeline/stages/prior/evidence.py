@@ -20,7 +20,6 @@ from datamodels_inf.prediction import ImageEvidence
 from datamodels_inf.prediction.learning import attainable_r2, r2_of_fit, rows_to_come
 from pipeline.arrays import map_npy
 from pipeline.config import Config
-from pipeline.influence_summaries import EvidenceSummary
 from pipeline.places.base import Advance
 from pipeline.stages.atlas.tile_files import TileFiles
 from pipeline.stages.atlas.tiles import Tiled, tile_name
@@ -29,7 +28,7 @@ from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.test import designs
 from pipeline.store.cache import Result
 from pipeline.store.unfinished_steps import Arrays
-from pipeline.summaries import read_summary
+from pipeline.summaries import EvidenceSummary, read_summary
 
 VERSION = 3
 

@@ -18,10 +18,16 @@ from datamodels_inf.influence import MaskLaw
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from datamodels_inf.prediction import Family, ImageEvidence, PairEvidence, Prediction, predict, without_prediction
+from datamodels_inf.prediction import (
+    CountedFamily,
+    ImageEvidence,
+    PairEvidence,
+    Prediction,
+    predict,
+    without_prediction,
+)
 from datamodels_inf.prediction.family import UNKNOWN
 from pipeline.config import Config
-from pipeline.influence_summaries import PredictionSummary, PriorSummary
 from pipeline.progress import progress_bar
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.inputs import Data, Fitted
@@ -30,6 +36,7 @@ from pipeline.stages.prior.evidence import Evidence
 from pipeline.stages.prior.files import write_prior
 from pipeline.stages.test import designs
 from pipeline.stages.test.premise import check_premise, testable_pairs, tests_made
+from pipeline.summaries import PredictionSummary, PriorSummary
 
 VERSION = 1
 NO_ROWS = "there are no rows that the datamodels were fitted on"
@@ -82,7 +89,7 @@ def _predictions(run: Run, pairs: Pairs, made: NDArray[np.bool_]) -> dict[str, t
     if found is None or reason:
         run.say(f"{reason}: all weights are 1, and the correction is Benjamini–Yekutieli's")
         cells = np.full(len(pairs), UNKNOWN)
-        return dict.fromkeys(methods, (cells, without_prediction(Family.of(cells[made]), alpha, reason)))
+        return dict.fromkeys(methods, (cells, without_prediction(CountedFamily.of(cells[made]), alpha, reason)))
     seen = PairCells(run.data, run.fitted, found, pairs, made)
     cells_of = {method: np.full(len(pairs), UNKNOWN) for method in methods}
     with progress_bar(len(pairs), "pair", "prior", run.quiet) as advance:
@@ -94,7 +101,7 @@ def _predictions(run: Run, pairs: Pairs, made: NDArray[np.bool_]) -> dict[str, t
     return {
         method: (
             cells,
-            predict(Family.of(cells[made]), alpha=alpha, law=METHODS[method].sensitivity.law, sharing=sharing),
+            predict(CountedFamily.of(cells[made]), alpha=alpha, law=METHODS[method].sensitivity.law, sharing=sharing),
         )
         for method, cells in cells_of.items()
     }

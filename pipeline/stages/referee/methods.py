@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import Floats, Ints
 from pipeline.config import Config
 from pipeline.errors import BadInputError
-from pipeline.referee_settings import LASSO
-from pipeline.refereed import OWN
 from pipeline.score_files import read_arrays, read_scores, score_content
+from pipeline.settings.referee import LASSO
 from pipeline.stages.fit.stage import targets_to_fit
 from pipeline.stages.inputs import Data, Fitted
+from pipeline.text.referee_words import OWN
 
 KEY = "referee.scores"
 TARGETS_AT_ONCE = 256

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.config import Config
-from pipeline.refereed import CONTRADICTIONS, PAIRS, RefereePageSummary, RefereeSummary, headline, read_columns
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.referee.stage import wanted
+from pipeline.stages.referee.tables import CONTRADICTIONS, PAIRS, read_columns
 from pipeline.store.cache import Result
-from pipeline.summaries import read_summary
+from pipeline.summaries import RefereePageSummary, RefereeSummary, read_summary
 from pipeline.text.own_paths import command_in_report
+from pipeline.text.referee_words import headline
 
 VERSION = 2
 NAME = "referee-page"

@@ -19,11 +19,11 @@ from datamodels_inf.refereeing.claims import claims_on
 from datamodels_inf.refereeing.prediction import Predictions, draw_resamples, predictions
 from datamodels_inf.refereeing.verdicts import directions
 from pipeline.progress import progress_bar
-from pipeline.refereed import OWN
 from pipeline.stages.base import Run
 from pipeline.stages.inputs import tested_targets
 from pipeline.stages.referee.methods import Scored
 from pipeline.store.unfinished_steps import read_step, save_step
+from pipeline.text.referee_words import OWN
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
 Advance: TypeAlias = Callable[[float], object]

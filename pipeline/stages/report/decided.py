@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from datamodels_inf.findings import Family, counts_by_correction
 from datamodels_inf.internal.checks import Floats
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Config
-from pipeline.findings import Family, counts_by_correction
-from pipeline.influence_summaries import PriorSummary
 from pipeline.report.content import Expectation, Growth
 from pipeline.report.content.expectations import realised_counts
 from pipeline.report.groups import Group, group_of
@@ -22,7 +21,7 @@ from pipeline.stages.base import Run
 from pipeline.stages.prior.files import read_forecast, read_prior
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
-from pipeline.summaries import TestSummary, read_summary
+from pipeline.summaries import PriorSummary, TestSummary, read_summary
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from pipeline.images.image_set import Labels
-from pipeline.influence_summaries import InfluenceSummary
 from pipeline.report.evidence.curves import HeldOut
 from pipeline.report.evidence.influences import FoundAtlas, Names
 from pipeline.report.evidence.shown import evidence_of
@@ -18,7 +17,7 @@ from pipeline.stages.atlas.influence import read_counts
 from pipeline.stages.base import Run
 from pipeline.stages.inputs import tested_targets
 from pipeline.stages.test.premise import spoiled_influences
-from pipeline.summaries import read_summary
+from pipeline.summaries import InfluenceSummary, read_summary
 
 
 def evidence(run: Run, drawn: Sequence[Row], progress: Progress = silent) -> dict[str, Any]:

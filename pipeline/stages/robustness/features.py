@@ -33,8 +33,9 @@ def run(run: Run) -> FeaturesSummary:
     images = run.data.images
     if images is None or images.known_labels is None:
         raise BadInputError(
-            'robustness.metric = "features" needs images with labels; run `datamodels-inf images`, give '
-            'robustness.embeddings, or choose robustness.metric = "influence".'
+            'robustness.metric = "features" needs images with labels; fetch those of CIFAR-10 with `datamodels-inf '
+            "images`, put images.npz into a folder of your own (docs/own-data.md), give robustness.embeddings, or "
+            'choose robustness.metric = "influence".'
         )
     steps = -(-EPOCHS * len(images.train) // BATCH)
     recipe = Recipe("convnet", hidden=16, steps=steps, learning_rate=0.003, weight_decay=0.001, batch_size=BATCH)

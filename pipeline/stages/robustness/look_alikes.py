@@ -97,8 +97,8 @@ def metric_of(robustness: Robustness, data: Data, fitted: Fitted, features: Path
             return Features(arrays["train"], arrays["targets"])
     if data.images is None:
         raise BadInputError(
-            'robustness.metric = "pixels" needs the images; run `datamodels-inf images`, or choose '
-            'robustness.metric = "influence".'
+            'robustness.metric = "pixels" needs the images; fetch those of CIFAR-10 with `datamodels-inf images`, put '
+            'images.npz into a folder of your own (docs/own-data.md), or choose robustness.metric = "influence".'
         )
     return Pixels(data.images)
 

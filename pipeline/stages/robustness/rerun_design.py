@@ -17,12 +17,12 @@ import numpy as np
 
 from datamodels_inf.internal.checks import Ints
 from datamodels_inf.neighbours.neighbours import Neighbours
-from pipeline import rerun_roles
 from pipeline.config import Robustness
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.robustness.look_alikes import LookAlikes, Metric
 from pipeline.summaries import AgreementSummary, CaseSummary, LookAlikesSummary
+from pipeline.text import rerun_roles
 
 ROLES = tuple(rerun_roles.ROLES)
 ORIGINAL, NEIGHBOUR, RANDOM, TARGET = range(4)

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datamodels_inf.designs.pairs import Pairs
+from datamodels_inf.exchangeability import ExchangeabilityReport
+from datamodels_inf.findings import Family, finding_order
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.multiplicity import adjust_pvalues
 from datamodels_inf.neighbours.agreement import agreement
-from datamodels_inf.pair_answers import Testable
+from datamodels_inf.pair_answers import Columns, Testable
 from pipeline.config import Config, Method
 from pipeline.errors import BadInputError
-from pipeline.findings import Family, finding_order
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.stages.inputs import Data
@@ -72,40 +72,17 @@ def run(run: Run) -> RobustnessSummary:
     config, data, fitted = run.config, run.data, run.fitted
     method: Method = config.robustness.method or config.test.method[0]
     of_method = config.model_copy(update={"test": config.test.model_copy(update={"method": [method]})})
+    testable = testable_pairs(config, _checked_masks(of_method, data), data)
 
-    masks = check_premise(of_method, data)
-    testable = testable_pairs(config, masks, data)
-    if masks.law == "stratified" and not config.robustness.same_class and not config.test.allow_unexchangeable:
-        raise BadInputError(
-            "robustness.same_class = false needs pairs across classes, but the masks are stratified by class, so only "
-            "pairs within a class can be tested."
-        )
-
-    def test(rows: Data, pairs: Pairs, folder: str) -> dict[str, NDArray[Any]]:
+    def test(rows: Data, pairs: Pairs, folder: str) -> Columns:
         unfinished = run.unfinished / folder
         chunks = PairChunks(of_method, rows, fitted, pairs, testable, unfinished, run.place, run.quiet, run.say)
         parts = [read_again(file) for file in chunks.run()]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    prior = run.inputs.get("prior")
     discovery, confirmation = _halves(data) if config.robustness.split else (data, data)
-    if config.robustness.pair:
-        cases = [_own_pair(config, data, testable)]
-    elif config.robustness.split:
-        pairs, _ = designs.draw_design(config, data, fitted)
-        found = test(discovery, pairs, "discover")
-        triples = np.stack([pairs.i, pairs.j, pairs.target], axis=1)
-        family = Family(found[f"pvalue {method}"], config.test, prior_in_use(config.test, prior, method))
-        cases = _findings(config, triples, pairs.sizes, family, found["effect"])
-    else:
-        cases = _of_table(config, run.inputs["test"], prior, method)
-    features = run.inputs["features"].folder if "features" in run.inputs else None
-    metric = metric_of(config.robustness, data, fitted, features)
-    with progress_bar(len(cases), "case", "look-alikes", run.quiet) as advance:
-        reruns = []
-        for case in cases:
-            reruns.append(draw_reruns(case, config.robustness, data, fitted, metric))
-            advance(1)
+    cases = _cases(run, method, testable, lambda pairs: test(discovery, pairs, "discover"))
+    reruns = _drawn(run, cases)
     figures = _tested(reruns, method, lambda pairs: test(confirmation, pairs, "rerun"))
     _write(run.out / "reruns.parquet", reruns, figures)
     return RobustnessSummary(
@@ -116,6 +93,43 @@ def run(run: Run) -> RobustnessSummary:
         n_tests=len(np.unique(figures["test"])) if reruns else 0,
         cases=tuple(again.summary(_agreements(again, figures, k)) for k, again in enumerate(reruns)),
     )
+
+
+def _checked_masks(config: Config, data: Data) -> ExchangeabilityReport:
+    """The check of the premise; look-alikes of any class need masks that treat all images alike."""
+    masks = check_premise(config, data)
+    if masks.law == "stratified" and not config.robustness.same_class and not config.test.allow_unexchangeable:
+        raise BadInputError(
+            "robustness.same_class = false needs pairs across classes, but the masks are stratified by class, so only "
+            "pairs within a class can be tested."
+        )
+    return masks
+
+
+def _cases(run: Run, method: Method, testable: Testable, discover: Callable[[Pairs], Columns]) -> list[Case]:
+    """The user's own pair, findings of the test stage, or with `robustness.split` those that `discover` finds."""
+    config, prior = run.config, run.inputs.get("prior")
+    if config.robustness.pair:
+        return [_own_pair(config, run.data, testable)]
+    if not config.robustness.split:
+        return _of_table(config, run.inputs["test"], prior, method)
+    pairs, _ = designs.draw_design(config, run.data, run.fitted)
+    found = discover(pairs)
+    triples = np.stack([pairs.i, pairs.j, pairs.target], axis=1)
+    family = Family(found[f"pvalue {method}"], config.test, prior_in_use(config.test, prior, method))
+    return _findings(config, triples, pairs.sizes, family, found["effect"])
+
+
+def _drawn(run: Run, cases: Sequence[Case]) -> list[Reruns]:
+    """The re-runs of each case, by the look-alikes of its images."""
+    settings, features = run.config.robustness, run.inputs.get("features")
+    metric = metric_of(settings, run.data, run.fitted, None if features is None else features.folder)
+    reruns = []
+    with progress_bar(len(cases), "case", "look-alikes", run.quiet) as advance:
+        for case in cases:
+            reruns.append(draw_reruns(case, settings, run.data, run.fitted, metric))
+            advance(1)
+    return reruns
 
 
 def _halves(data: Data) -> tuple[Data, Data]:
@@ -173,9 +187,7 @@ def _findings(config: Config, triples: Ints, sizes: Ints, family: Family, effect
     return [Case(n, int(i[p]), int(j[p]), int(target[p])) for n, p in zip(numbers, places, strict=True)]
 
 
-def _tested(
-    reruns: Sequence[Reruns], method: str, test: Callable[[Pairs], dict[str, NDArray[Any]]]
-) -> dict[str, NDArray[Any]]:
+def _tested(reruns: Sequence[Reruns], method: str, test: Callable[[Pairs], Columns]) -> Columns:
     """The figures of each re-run of each case, one after the other; a test that several need is made once.
 
     All tests together are one family: `adjusted` is Benjamini–Yekutieli's over them.
@@ -192,7 +204,7 @@ def _tested(
     return {**figures, "case": case, "test": place.ravel()}
 
 
-def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict[str, AgreementSummary]:
+def _agreements(again: Reruns, figures: Columns, k: int) -> dict[str, AgreementSummary]:
     """How far the re-runs of each role agree with the original on the same target."""
     own = {name: values[figures["case"] == k] for name, values in figures.items()}
     original = {int(t): p for p, t in enumerate(again.of.tolist()) if again.role[p] == ORIGINAL}
@@ -207,7 +219,7 @@ def _agreements(again: Reruns, figures: dict[str, NDArray[Any]], k: int) -> dict
     return answers
 
 
-def _write(path: Path, reruns: Sequence[Reruns], figures: dict[str, NDArray[Any]]) -> None:
+def _write(path: Path, reruns: Sequence[Reruns], figures: Columns) -> None:
     """One row per re-run: the case (from 0), its role, its images, the target it is compared on, and its figures."""
     import pyarrow as pa
     from pyarrow import parquet

@@ -29,7 +29,7 @@ def left_out(test: Test) -> dict[str, str]:
 
 
 def content(test: Test) -> dict[str, Any]:
-    """Of a list of pairs."""
+    """What the key holds of a list of pairs: the content of its file."""
     if test.file is None:
         return {}
     target_texts(test.file)  # Refuses what is no such file.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datamodels_inf.analysis.premise import spoils_of_influences, spoils_of_tests, trusts_order
+from datamodels_inf.analysis.premise import spoils_of_influences, spoils_of_tests, trusts_order, with_remedies
 from datamodels_inf.designs.pairs import Pairs
 from datamodels_inf.exchangeability import ExchangeabilityReport, check_exchangeable
 from datamodels_inf.internal.checks import Ints
@@ -37,24 +37,15 @@ def check_premise(config: Config, data: Divided) -> ExchangeabilityReport:
     if config.test.allow_unexchangeable:
         return report
     if not report.ok:
-        found = [check for check in report.checks if check.found and check.spoils == "every test"]
-        remedies = dict.fromkeys(REMEDIES[check.name] for check in found if check.name in REMEDIES)
-        if data.labels is None and any(check.name == "Pairs of images" for check in found):
-            remedies[LABELS] = None
         raise BadInputError(
             f"the held-out masks are not independent and exchangeable, so no p-value would be valid: "
-            f"{'; '.join(report.reasons)}; {''.join(f'{remedy}; ' for remedy in remedies)}"
+            f"{with_remedies(report, REMEDIES, LABELS if data.labels is None else None)}; "
             "set test.allow_unexchangeable = true to go on all the same."
         )
     drift = report.found("the given order")
-    if drift and _trusts_order(config):
+    if drift and trusts_order(config.test.order, config.test.method):
         raise BadInputError(f'test.order = "given" needs rows of one law, but {drift[0]}; set test.order = "permuted".')
     return report
-
-
-def _trusts_order(config: Config) -> bool:
-    """Whether a method compares the rows of one half with those of the other, as they were given."""
-    return trusts_order(config.test.order, config.test.method)
 
 
 def spoiled_tests(config: Config, report: ExchangeabilityReport) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from datamodels_inf.designs.pairs import Pairs
+from datamodels_inf.findings import Family, finding_order
 from datamodels_inf.internal.checks import Ints, some_of
 from pipeline.config import Method
 from pipeline.errors import BadInputError
-from pipeline.findings import Family, finding_order
 from pipeline.images.image_set import Labels
 from pipeline.stages.base import Run
 from pipeline.stages.prior.files import prior_in_use

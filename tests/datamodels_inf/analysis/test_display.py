@@ -45,6 +45,14 @@ def test_it_is_said_whether_more_is_better(given, words):
     assert words in repr(result) and words in Page(result._repr_html_()).text
 
 
+def test_a_pvalue_too_small_for_a_float_is_not_shown_as_zero():
+    masks = np.random.default_rng(0).random((6000, 30)) < 0.5
+    result = analyse(masks, masks[:, 0] - 1.0 * masks[:, 1], pairs=[(0, 1, 0)], method="paired", alpha=0.5)
+    assert result.findings()["pvalue"][0] == 0.0
+    assert "p < 1e-300, adjusted < 1e-300" in repr(result)
+    assert Page(result._repr_html_()).tables[0][1][1][-2:] == ["< 1e-300", "< 1e-300"]
+
+
 def test_one_test_is_its_own_family():
     result = analyse(MASKS, OUTCOMES, pairs=[(3, 8, 0)], method="contrast", correction="holm")
     words = "1 of 1 pair influences its target differently"

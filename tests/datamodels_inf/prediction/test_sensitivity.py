@@ -7,7 +7,7 @@ from long_runs import times
 from datamodels_inf import Datamodel, prepare_targets
 from datamodels_inf.methods import METHODS, PairTests
 from datamodels_inf.prediction import PairEvidence
-from datamodels_inf.prediction.family import Family
+from datamodels_inf.prediction.family import CountedFamily
 from datamodels_inf.prediction.sensitivity import CONTRAST, PAIRED, SWAP_EXACT
 
 N, D, EFFECT = 3000, 6, 0.3
@@ -61,7 +61,7 @@ def test_methods_see_what_they_are_said_to_see(name, theta, g):
 @pytest.mark.parametrize("sensitivity", (PAIRED, SWAP_EXACT), ids=("paired", "swap-exact"))
 def test_scores_that_look_through_theta_see_nothing_where_it_is_equal(sensitivity):
     assert sensitivity.seen(evidence(0.0, 1))[3][0] == 0.0
-    assert Family.of(sensitivity.cells(evidence(0.0, 1))).gain[0] < 0.0011
+    assert CountedFamily.of(sensitivity.cells(evidence(0.0, 1))).gain[0] < 0.0011
 
 
 def test_errors_are_those_of_what_is_estimated():

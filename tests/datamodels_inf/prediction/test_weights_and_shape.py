@@ -3,7 +3,7 @@ import pytest
 from long_runs import times
 from scipy.special import ndtr
 
-from datamodels_inf.prediction import Family, evidence_cells, predict
+from datamodels_inf.prediction import CountedFamily, evidence_cells, predict
 from datamodels_inf.prediction.outlook import HOEFFDING
 from datamodels_inf.shape import Shape, harmonic
 
@@ -40,7 +40,7 @@ def test_what_is_expected_is_what_is_found_and_more_than_by_finds(name):
     inside, ratio, gained = [], [], []
     for _ in range(times(5, 60)):
         cells, p = simulated(name, rng)
-        found = predict(Family.of(cells), alpha=ALPHA)
+        found = predict(CountedFamily.of(cells), alpha=ALPHA)
         realised, by = step_up(p, found.weights(cells), found.shape), step_up(p, 1.0, Shape.benjamini_yekutieli(2000))
         inside.append(found.interval[0] <= realised <= found.interval[1])
         ratio.append(np.log(realised / found.expected))
@@ -55,19 +55,19 @@ def test_a_wrong_prediction_costs_little(name):
     """Weights dealt out at random, and ν for a family that has far more findings."""
     rng = np.random.default_rng(4)
     cells, p = simulated(name, rng, gain=1.2)
-    found = predict(Family.of(cells), alpha=ALPHA)
+    found = predict(CountedFamily.of(cells), alpha=ALPHA)
     by = Shape.benjamini_yekutieli(2000)
     plain = step_up(p, 1.0, by)
     dealt = np.mean([step_up(p, rng.permutation(found.weights(cells)), by) for _ in range(20)])
     assert dealt >= 0.97 * plain
     rich, _ = simulated("dense", rng, gain=8.0)
-    assert step_up(p, 1.0, predict(Family.of(rich), alpha=ALPHA).shape) >= 0.93 * plain
+    assert step_up(p, 1.0, predict(CountedFamily.of(rich), alpha=ALPHA).shape) >= 0.93 * plain
 
 
 def test_whatever_is_predicted_no_threshold_falls_below_a_fixed_share_of_by():
     rng = np.random.default_rng(5)
     cells, _ = simulated("sparse", rng)
-    found = predict(Family.of(cells), alpha=ALPHA, floor=0.9, least_weight=0.6)
+    found = predict(CountedFamily.of(cells), alpha=ALPHA, floor=0.9, least_weight=0.6)
     r = np.arange(1, 2001)
     assert found.weights(cells).min() >= 0.6 - 1e-12
     assert (found.shape.beta(r) >= 0.9 * r / harmonic(2000) * (1 - 1e-12)).all()
@@ -75,8 +75,8 @@ def test_whatever_is_predicted_no_threshold_falls_below_a_fixed_share_of_by():
 
 def test_chunks_repetitions_and_order_change_no_bit():
     cells, _ = simulated("heavy", np.random.default_rng(6))
-    whole = predict(Family.of(cells), alpha=ALPHA)
-    parts = predict(Family.of(cells[1500:]) + Family.of(cells[:1500]), alpha=ALPHA)
+    whole = predict(CountedFamily.of(cells), alpha=ALPHA)
+    parts = predict(CountedFamily.of(cells[1500:]) + CountedFamily.of(cells[:1500]), alpha=ALPHA)
     assert (np.concatenate([parts.weights(cells[:7]), parts.weights(cells[7:])]) == whole.weights(cells)).all()
     assert (whole.shape.mass == parts.shape.mass).all() and (whole.shape.support == parts.shape.support).all()
     assert whole.figures() == parts.figures()
@@ -93,7 +93,7 @@ def test_the_sign_and_the_unit_of_effects_do_not_matter():
 def test_tests_without_evidence_have_weight_one():
     cells, _ = simulated("sparse", np.random.default_rng(8))
     both = np.concatenate([cells, evidence_cells(np.zeros(300), np.full(300, np.inf), np.ones(300))])
-    found = predict(Family.of(both), alpha=ALPHA)
+    found = predict(CountedFamily.of(both), alpha=ALPHA)
     assert not found.reason and (found.weights(both)[2000:] == 1).all()
     assert found.weights(both).mean() == pytest.approx(1.0, abs=1e-12)
 
@@ -112,20 +112,20 @@ def test_tests_without_evidence_have_weight_one():
 )
 def test_where_nothing_can_be_learned_it_is_bys(estimate, error, gain):
     cells = evidence_cells(estimate, error, 1.0, gain)
-    found = predict(Family.of(cells), alpha=ALPHA)
+    found = predict(CountedFamily.of(cells), alpha=ALPHA)
     assert is_plain(found, cells)
     assert found.figures()["reason"] and found.figures()["n_tests"] == len(estimate)
 
 
 def test_only_strong_effects_are_no_trouble():
     cells = evidence_cells(np.full(300, 1e6), np.ones(300), np.ones(300))
-    found = predict(Family.of(cells), alpha=ALPHA)
+    found = predict(CountedFamily.of(cells), alpha=ALPHA)
     assert found.weights(cells) == pytest.approx(1.0)
     assert found.reason or found.expected >= 299
 
 
 def test_a_bound_expects_less_than_an_exact_pvalue():
-    family = Family.of(simulated("heavy", np.random.default_rng(9))[0])
+    family = CountedFamily.of(simulated("heavy", np.random.default_rng(9))[0])
     assert predict(family, alpha=ALPHA, law=HOEFFDING).expected < predict(family, alpha=ALPHA).expected
 
 
@@ -140,11 +140,11 @@ def test_nan_and_negative_errors_are_refused(wrong):
 
 def test_an_empty_family_is_refused():
     with pytest.raises(ValueError, match="`family` must hold at least one test"):
-        predict(Family.of(np.empty(0, np.int64)), alpha=ALPHA)
+        predict(CountedFamily.of(np.empty(0, np.int64)), alpha=ALPHA)
 
 
 def test_tests_that_share_images_are_predicted_with_more_doubt():
-    family = Family.of(simulated("sparse", np.random.default_rng(10))[0])
+    family = CountedFamily.of(simulated("sparse", np.random.default_rng(10))[0])
     alone, shared = (predict(family, alpha=ALPHA, sharing=sharing) for sharing in (1.0, 10.0))
     assert shared.interval[1] - shared.interval[0] > 1.5 * (alone.interval[1] - alone.interval[0])
     with pytest.raises(ValueError, match="`sharing` must be at least 1"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,6 @@ RECIPES = {
 }
 
 each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Two threads that wait for each other on a busy machine are many times slower than one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def run(problem: dict[str, Any], recipe: Recipe = RECIPES["mlp"], **changes: Any) -> NDArray[np.float32]:

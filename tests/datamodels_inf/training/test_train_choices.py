@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -26,14 +25,6 @@ NETWORKS = {
     "convnet": Recipe("convnet", hidden=3, steps=8, learning_rate=0.01),
 }
 each_network = pytest.mark.parametrize("recipe", NETWORKS.values(), ids=NETWORKS.keys())
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def run(problem: dict[str, Any], recipe: Recipe, first: int = 0) -> NDArray[np.float32]:

@@ -2,8 +2,8 @@
 
 from datamodels_inf.replication import Replication
 from pipeline.commands.agreement import WIDTH, agreement_lines
-from pipeline.fresh_summaries import FreshAgreementSummary, HeldFamily
 from pipeline.store.cache import Result
+from pipeline.summaries import FreshAgreementSummary, HeldFamily
 
 FINDINGS = Replication(545, 0.9945, 0.984, 1.0, 0.93, 0.98, 527, 0, 0.991, 0.011, 0.024)
 OTHERS = Replication(545, 0.703, 0.662, 0.742, 0.96, 0.62, 122, 1)

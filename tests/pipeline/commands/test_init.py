@@ -117,6 +117,7 @@ def test_where_a_run_would_be_refused_it_says_so_and_why(tmp_path):
     said = ok(tmp_path, "init", "own")
     assert "A run would be refused now: the held-out masks are not independent and exchangeable" in said
     assert "not exchangeable" in said and (tmp_path / "own.toml").is_file()
+    assert said.endswith("Written: own.toml. When that is mended: datamodels-inf check --config own.toml\n")
     outcomes = OUTCOMES.copy()
     outcomes[5, 2] = np.nan
     write(tmp_path / "holes", outcomes, masks=MASKS)

@@ -89,7 +89,8 @@ def test_both_questions_at_once_and_what_is_out_of_reach(tmp_path):
     (("--effect", 1, "--models", 99, "--images", 9, "--power", 0.1, "--alpha", 0.2),
      "--power must be larger than --alpha, but they are 0.1 and 0.2."),
     (("--models", 99, "--images", 9, "--noise", -1), "--noise must be a finite number above 0, but it is -1.0."),
-    (("--effect", "much"), "Invalid value for '--effect': 'much' is not a valid float."),
+    (("--effect", "much"),
+     "Invalid value for '--effect': 'much' is not a valid float; see datamodels-inf plan --help."),
 ])  # fmt: skip
 def test_bad_options_are_one_sentence(tmp_path, given, sentence):
     done = call(tmp_path, "plan", *given)

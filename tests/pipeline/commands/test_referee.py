@@ -12,8 +12,8 @@ from datamodels_inf.refereeing.verdicts import VERDICTS
 from pipeline.commands.referee import HEADER, asked_settings, decided_lines, referee_lines
 from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
-from pipeline.refereed import Decided, Figure, MethodFigures, RefereeSummary
 from pipeline.store.cache import Result
+from pipeline.summaries import Decided, Figure, MethodFigures, RefereeSummary
 
 
 @pytest.fixture(scope="module")

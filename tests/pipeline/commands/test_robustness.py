@@ -8,9 +8,9 @@ from command_here import call, ok
 from pyarrow import parquet
 
 from pipeline.commands.robustness import robustness_lines
-from pipeline.rerun_roles import COMPARED
 from pipeline.store.cache import Result
 from pipeline.summaries import AgreementSummary, CaseSummary, LookAlikesSummary, RobustnessSummary
+from pipeline.text.rerun_roles import COMPARED
 
 
 def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_here import call
 from real_command import COMMAND
-from real_command import call as call_alone
+from warm import call as call_alone
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,9 @@ def test_summary_sets_the_paper_beside_ours(simulation):
 
 
 @pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")
-def test_simulate_is_reproducible(simulation, tmp_path):
+def test_simulate_is_reproducible(simulation, tmp_path, monkeypatch):
+    """Figures are drawn of the rates, which are compared; to draw them takes ten seconds."""
+    monkeypatch.setattr("pipeline.commands.simulate._draw", lambda *given: [])
     call(".", "simulate", "power", "--reps", 30, "--seed", 1, "--out", tmp_path, "--threads", 1, "--quiet")
     assert (tmp_path / "rates.csv").read_text() == (simulation[0] / "rates.csv").read_text()
     other = tmp_path / "other"

@@ -43,9 +43,7 @@ def test_a_set_with_all_there_is_to_say(tmp_path):
     masks[20] = masks[500]  # Of the fit, and of the test.
     labels = {"train_labels": ["a", "b"] * 20, "target_labels": ["a"] * 5}
     cells, lines = table(write(tmp_path / "x", outcomes, labels, masks=masks))
-    assert (
-        cells["unfinished"] == "1 of these, left out: 599 are used" and cells["NaN or infinite"] == "2 models with some"
-    )
+    assert cells["unfinished"] == "1 of these, left out: 599 are used" and cells["NaN or infinite"] == "2 of the models"
     assert cells["duplicate masks"] == "1 of a mask in an earlier row"
     assert cells["mask law"].startswith("bernoulli: ") and cells["mask law"].endswith("not exchangeable")
     assert cells["training images"] == "40, 2 classes, no pictures"

@@ -170,7 +170,7 @@ def test_the_help_says_the_defaults_under_headings(tmp_path):
     defaults, (mlp, convnet) = Train(), command.RECIPES.values()
     said = dict(re.findall(r"--([a-z-]+)(?: [A-Z]| \[)(?:(?! --).)*?\[default: ([^\]]*)\]", page))
     assert said["models"] == str(defaults.n_models)
-    assert said["train"] == str(defaults.n_train)
+    assert said["train"] == f"{defaults.n_train}; at least 2"
     assert said["targets"] == str(defaults.n_targets)
     assert (said["dataset"], said["law"], said["seed"]) == (defaults.dataset, defaults.law, str(defaults.seed))
     assert said["proportion"] == str(defaults.proportion)
@@ -178,5 +178,7 @@ def test_the_help_says_the_defaults_under_headings(tmp_path):
         assert said[name.replace("_", "-")] == f"{getattr(mlp, name)}, or {getattr(convnet, name)}"
     assert mlp.weight_decay == convnet.weight_decay == float(said["weight-decay"])
     assert (mlp.batch_size, said["batch-size"]) == (None, f"the whole subset, or {convnet.batch_size}")
-    places = [page.index(heading) for heading in ("What is trained", "Images and subsets", "Networks", "Other options")]
+    places = [
+        page.index(heading) for heading in ("What is trained", "Images and subsets", "Networks", "How it is done")
+    ]
     assert places == sorted(places)

@@ -91,7 +91,7 @@ def test_blocks_of_rows_and_fresh_models(trained, together, tmp_path):
 
 
 def test_a_training_leaves_the_same_set(trained, together, tmp_path):
-    ok(tmp_path, "train", "--out", "set", *small_trained.TINY, *together)
+    ok(tmp_path, "train", "--out", "set", *small_trained.ANYWHERE, *together)
     same(trained / "set", tmp_path / "set")
 
 
@@ -117,7 +117,7 @@ def a_worker_killed(cluster, folder, pattern, end):
 def test_a_worker_killed_in_the_middle_of_a_training(trained, cluster, together, tmp_path, monkeypatch):
     monkeypatch.setattr(of_training, "CHUNK", 16)
     with a_worker_killed(cluster, tmp_path, "set/.parts/0*.npz", "set/manifest.json"):
-        ok(tmp_path, "train", "--out", "set", *small_trained.TINY, *together)
+        ok(tmp_path, "train", "--out", "set", *small_trained.ANYWHERE, *together)
     same(trained / "set", tmp_path / "set")
 
 

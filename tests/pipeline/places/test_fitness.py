@@ -18,7 +18,7 @@ from pipeline.places.cluster import Cluster, _refuse_unfit
 from pipeline.places.fitness import OWN, UnfitWorkerError, noted, remove_notes, versions
 from pipeline.places.settings import ClusterSettings
 
-TRAIN = ("train", "--out", "set", *small_trained.TINY[:-1])
+TRAIN = ("train", "--out", "set", *small_trained.ANYWHERE[:-1])
 WITHOUT_OURS = """
 import sys
 class Nothing:

@@ -44,6 +44,12 @@ class Squares:
 PLAIN = Squares()
 
 
+@pytest.fixture(autouse=True)
+def as_they_are_started_by_commands(monkeypatch):
+    """Spawned, and not `warm`: here it is about them."""
+    monkeypatch.setattr("pipeline.places.processes.get_context", multiprocessing.get_context)
+
+
 @dataclass(frozen=True)
 class Closed(Squares):
     """It cannot be opened."""

@@ -23,7 +23,7 @@ from pipeline.places.settings import ClusterSettings
 from pipeline.places.watch import Watch
 from pipeline.training import parts as of_training
 
-TRAIN = ("train", "--out", "set", *small_trained.TINY[:-1])
+TRAIN = ("train", "--out", "set", *small_trained.ANYWHERE[:-1])
 KEPT = "what was finished is kept, and the same command goes on from there"
 
 
@@ -119,10 +119,10 @@ def test_workers_that_all_paused_for_want_of_memory_are_told(tmp_path):
     work, said = Noted(tmp_path, held=300 * 2**20, seconds=1.0), []
     with (
         dask_processes(tmp_path, 1, "--memory-limit", "480MB") as processes,
-        place(processes, tmp_path, said, in_flight=1, patience=1.0) as cluster,
+        place(processes, tmp_path, said, in_flight=1, patience=3.0) as cluster,
     ):
         done = cluster.done(work, range(50), lambda step: None)
-        with pytest.raises(WorkStoppedError, match=r"all workers of tcp://\S+ have paused for 1 s"):
+        with pytest.raises(WorkStoppedError, match=r"all workers of tcp://\S+ have paused for 3 s"):
             list(done)
     assert said[-1] == "all workers have paused, for they are short of memory …"
     assert len(work.begun) < 10

@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import struct
-import subprocess
 import threading
 import time
 import tracemalloc
@@ -15,9 +14,9 @@ import numpy as np
 import pytest
 from long_runs import times
 from ranged_download import CONTENT, dropped, failing, fetched, need_of, range_of, s3_object, short, stalled, status_500
-from real_command import COMMAND
 from released_bucket import KEYS, journal, npy
 from servers import ENVIRONMENT, http_server
+from warm import Command
 
 import pipeline.remote.fetch as fetching
 from pipeline.errors import BadInputError
@@ -25,25 +24,26 @@ from pipeline.remote.fetch import Need, fetch_missing
 from pipeline.remote.mirror import Mirror, split
 from pipeline.remote.objects import Identity
 
+SMALL_RANGES = "import pipeline.remote.fetch as f; f.RUN_BYTES = 40_000"
+
 
 def test_killed_at_many_points_nothing_complete_is_fetched_twice(bucket, tmp_path, monkeypatch):
     """Small ranges and a slow server, so that kills fall between and into ranges; the server's log is the witness.
 
     A kill comes a moment after so many ranges were asked for, or, with none, somewhere in the start.
     """
-    small = [*COMMAND[:2], "import pipeline.remote.fetch as f; f.RUN_BYTES = 40_000; " + COMMAND[2]]
     bucket.door.delay = 0.02
     rng = random.Random(1)
     kills = 0
     arguments = bucket.arguments("fit.mode=lasso")
     while kills < times(8, 20):
         complete, seen, asked = journal(tmp_path), len(bucket.log.requests), len(bucket.log.data(""))
-        process = subprocess.Popen([*small, "download", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL)
+        process = Command(tmp_path, "download", *arguments, before=SMALL_RANGES)
         after = rng.randrange(4)
         while process.poll() is None and len(bucket.log.data("")) < asked + after:
             time.sleep(0.005)
         time.sleep(rng.uniform(0, 0.15))
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         kills += process.wait() == -signal.SIGKILL
         for r in bucket.log.requests[seen:]:
             if r.stop - r.start <= 128:
@@ -56,8 +56,8 @@ def test_killed_at_many_points_nothing_complete_is_fetched_twice(bucket, tmp_pat
             shutil.rmtree(tmp_path / "data")  # Finished before the kill: from the start.
     bucket.door.delay = 0.0
     before = journal(tmp_path)
-    done = subprocess.run([*small, "download", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    process = Command(tmp_path, "download", *arguments, before=SMALL_RANGES)
+    assert process.wait() == 0, process.communicate()
     assert before <= journal(tmp_path)
     masks = next(p for p in tmp_path.glob("data/objects/*/array.npy") if np.load(p).dtype == np.uint8)
     np.testing.assert_array_equal(np.load(masks), np.packbits(np.load(bucket.folder / "cifar" / KEYS[0]), axis=1))

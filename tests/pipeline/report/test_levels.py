@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_content import groups_of, make_content, make_rows, make_weighted
 
-from pipeline.findings import finding_level
+from datamodels_inf.findings import finding_level
 from pipeline.report.levels import finding_levels, levels_text
 
 

@@ -11,7 +11,9 @@ from pipeline.errors import BadInputError
 from pipeline.store.files import (
     check_place,
     durable_folder,
+    file_digest,
     flush_tree,
+    has_digest,
     make_folder,
     put_aside,
     remove_parts,
@@ -156,3 +158,14 @@ def test_an_array_is_saved_as_numpy_does_and_a_full_disk_is_noticed(tmp_path, n)
             save_array(tmp_path / "full.npy", array)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_digest_is_that_of_a_file_with_just_this_content(tmp_path):
+    path = tmp_path / "a"
+    assert not has_digest(path, "")
+    path.write_bytes(b"content")
+    digest = file_digest(path)
+    assert has_digest(path, digest)
+    path.write_bytes(b"contenu")
+    assert not has_digest(path, digest)
+    assert not has_digest(tmp_path, digest)

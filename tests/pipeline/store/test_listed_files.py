@@ -26,7 +26,7 @@ def test_nothing_outside_is(home, tmp_path):
     (home / "link.txt").symlink_to(tmp_path / "dear.txt")
     hostile = [
         "../near.txt", "../../dear.txt", str(tmp_path / "dear.txt"), "images/../../near.txt", "out/dear.txt",
-        "link.txt", "images", ".", "..", "", "   ", "a\0b", "x" * 5000,
+        "link.txt", "images", "./index.html", "index.html/", "images//1.png", ".", "..", "", "   ", "a\0b", "x" * 5000,
     ]  # fmt: skip
     write_list(home / LISTED, hostile)
     (home / LISTED).write_bytes((home / LISTED).read_bytes() + b"\xff\xfe\nindex.html")

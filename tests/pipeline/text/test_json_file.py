@@ -1,9 +1,11 @@
 """JSON of others: read, or refused in a sentence."""
 
+import json
+
 import pytest
 
 from pipeline.errors import BadInputError
-from pipeline.text.json_file import read_json
+from pipeline.text.json_file import parse_json, read_json, without_nan
 
 
 def test_any_form_is_read(tmp_path):
@@ -23,3 +25,10 @@ def test_what_is_none_is_refused(tmp_path, content):
 def test_a_folder_is_none(tmp_path):
     with pytest.raises(BadInputError, match="is not valid JSON"):
         read_json(tmp_path)
+
+
+def test_what_json_has_no_number_for_is_none_at_any_depth():
+    inf, nan = float("inf"), float("nan")
+    told = {"a": [1.5, nan, {"b": (inf, "nan", True)}], "c": -inf}
+    assert without_nan(told) == {"a": [1.5, None, {"b": [None, "nan", True]}], "c": None}
+    assert parse_json(json.dumps(without_nan(told), allow_nan=False)) == without_nan(told)

@@ -3,16 +3,14 @@
 import errno
 import json
 import os
-import signal
-import subprocess
 import time
 
 import numpy as np
 import pytest
 from command_here import call
 from numbered_set import make_set, small
-from real_command import COMMAND
 from trained_here import noted_units
+from warm import Command
 
 from datamodels_inf.training.recipe import Recipe
 from pipeline.errors import BadInputError, WorkStoppedError
@@ -33,13 +31,11 @@ TINY = ("--train", 40, "--targets", 20, "--models", 1100, "--steps", 5, "--hidde
 
 def test_a_killed_training_goes_on_and_workers_change_nothing(tmp_path):
     assert call(tmp_path, "train", "--out", "whole", *TINY, "--workers", 1).returncode == 0
-    process = subprocess.Popen(
-        [*COMMAND, "train", "--out", "cut", *map(str, TINY), "--workers", "2"], cwd=tmp_path, stderr=subprocess.DEVNULL
-    )
+    process = Command(tmp_path, "train", "--out", "cut", *TINY, "--workers", 2)
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("cut/.parts/0*.npz")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.wait()
     kept = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cut/.parts/0*.npz")}
     assert kept or (tmp_path / "cut" / "manifest.json").exists()

@@ -2,17 +2,17 @@
 
 import shutil
 import signal
-import subprocess
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from command_here import call, ok
-from real_command import COMMAND
 from small_features import FEATURES
 from trained_here import noted_units
+from warm import Command
 
+import pipeline.training.merge as merging
 from datamodels_inf.training.recipe import PatchRecipe, Recipe
 from pipeline.training.job import Job
 from pipeline.training.parts import Parts
@@ -139,8 +139,7 @@ def test_shards_that_run_at_the_same_time_are_killed_and_begun_again(whole, tmp_
     """Three real processes on one folder that none of them finds claimed."""
 
     def start(k):
-        words = [*COMMAND, "train", "--out", "cut", *map(str, TINY), "--shard", f"{k}/3", "--quiet"]
-        return subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return Command(tmp_path, "train", "--out", "cut", *TINY, "--shard", f"{k}/3", "--quiet")
 
     def parts():
         return sorted(path.name[:-4] for path in tmp_path.glob("cut/.parts/0*.npz"))
@@ -149,7 +148,7 @@ def test_shards_that_run_at_the_same_time_are_killed_and_begun_again(whole, tmp_
     deadline = time.monotonic() + 120
     while "000000000" not in parts() and time.monotonic() < deadline:
         time.sleep(0.005)
-    processes[0].send_signal(signal.SIGKILL)
+    processes[0].kill()
     ends = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [-signal.SIGKILL, 0, 0], ends
     assert parts() in (["000000000", "000001024", "000001536", "000002048", "000002560"],
@@ -187,6 +186,25 @@ def test_a_merge_that_was_killed_goes_on(folder):
     with Parts(folder / "new", job).claimed():
         pass  # And one that was killed before it had copied anything, or in the middle of it.
     (folder / "new" / ".parts" / "images.npz").write_bytes(b"half")
+    ok(folder, "merge", "new", "cut", "there")
+    assert contents(folder / "new") == contents(folder / "whole")
+
+
+def test_a_disk_that_is_taken_away_from_a_merge_is_a_sentence(folder, monkeypatch):
+    """Its folder is still there, and empty."""
+    shard(folder, "there", "2/4")
+
+    really_take = merging.take_kept
+
+    def take(*arguments):
+        shutil.rmtree(folder / "new" / ".parts")
+        really_take(*arguments)
+
+    monkeypatch.setattr(merging, "take_kept", take)
+    done = call(folder, "merge", "new", "cut", "there")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "new has gone while it was in use" in done.stderr
+    monkeypatch.undo()
     ok(folder, "merge", "new", "cut", "there")
     assert contents(folder / "new") == contents(folder / "whole")
 

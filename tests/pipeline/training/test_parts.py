@@ -156,6 +156,16 @@ def test_one_holder_of_a_shard_at_a_time_and_other_shards_beside_it(parts):
     assert parts.shard_counts() == {2, 12}
 
 
+def test_what_a_killed_shard_was_writing_is_removed_once_nobody_else_writes(parts):
+    left = parts.folder / ".part-killed.npz"
+    with parts.work(Shard(1, 2)):
+        left.write_bytes(b"half")
+        with parts.work(Shard(2, 2)):
+            assert left.exists()  # It may be what shard 1 writes just now.
+    with parts.work(Shard(2, 2)):
+        assert not left.exists()
+
+
 def test_work_does_not_begin_while_somebody_claims_the_folder(parts):
     """It might be for another job: whoever claims looks who works, and clears what nobody works on."""
     with ThreadPoolExecutor(1) as pool:

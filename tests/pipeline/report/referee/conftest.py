@@ -5,9 +5,9 @@ import pytest
 
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-from pipeline.refereed import Decided, Figure, MethodFigures, RefereeSummary
 from pipeline.report.content import Images
 from pipeline.report.referee.content import RefereeContent
+from pipeline.summaries import Decided, Figure, MethodFigures, RefereeSummary
 
 NAN = float("nan")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from datamodels_inf.influence import influence_pvalue
-from pipeline.influence_summaries import AtlasSummary
 from pipeline.stages.atlas.found import Found, scaled_pvalues
 from pipeline.stages.atlas.weights import ALL
+from pipeline.summaries import AtlasSummary
 
 N = 200
 

@@ -11,9 +11,9 @@ from datamodels_inf.datamodel import Datamodel
 from datamodels_inf.influence import influence_pvalue
 from datamodels_inf.multiplicity import CORRECTIONS
 from pipeline.config import Test
-from pipeline.influence_summaries import AtlasSummary
 from pipeline.stages.atlas.influence import UNWEIGHTED, Counts, found_of_targets, found_over_all
 from pipeline.stages.inputs import Fitted
+from pipeline.summaries import AtlasSummary
 
 OFFERED = [name for name, correction in CORRECTIONS.items() if not correction.needs_prior]
 FOUND = {"target": found_of_targets, "all": found_over_all}

@@ -1,14 +1,13 @@
 """The atlas stage: which targets it has, what changes its key, what it refuses, and a run that was killed."""
 
 import itertools
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from blocks import block_target
+from killed_run import killed_when
 from masks_of_people import FIT_ROWS, HELD_OUT, make
 from small_atlas import ALL, TARGETS, atlas_of, pipeline, words
 
@@ -153,17 +152,8 @@ def test_threads_and_the_size_of_tiles_change_no_number(source, tmp_path, atlas,
 def killed(source, tmp_path):
     """A store in which a real run was killed after the first of three tiles."""
     code = SMALL_TILES + SLOW + MAIN
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "run", *words(source, ALL), "--store", "store"],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("store/atlas/.work-*/tile-000000.npy")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    command = [sys.executable, "-c", code, "run", *words(source, ALL), "--store", "store"]
+    killed_when(command, tmp_path, "store/atlas/.work-*/tile-000000.npy")
     assert not list(tmp_path.glob("store/atlas/.work-*/tile-000016.npy"))
     return tmp_path / "store"
 

@@ -6,7 +6,7 @@ import small_prior
 from small_atlas import FIT_ROWS, ROWS, D
 
 from datamodels_inf.multiplicity import selected_confidence
-from datamodels_inf.prediction import Family, predict
+from datamodels_inf.prediction import CountedFamily, predict
 from pipeline.stages.atlas.found import Found, evidence_in
 from pipeline.stages.atlas.tiles import Atlas
 from pipeline.stages.atlas.weights import AtlasCells
@@ -39,7 +39,7 @@ def by_a_plain_way(source, run, family):
         for target in TARGETS
     ])  # fmt: skip
     families = [cells.ravel()] if family == "all" else list(cells)
-    predictions = [predict(Family.of(own), alpha=0.2) for own in families]
+    predictions = [predict(CountedFamily.of(own), alpha=0.2) for own in families]
     weight = np.concatenate([one.weights(own) for one, own in zip(predictions, families, strict=True)])
     return pvalue, weight.reshape(pvalue.shape), predictions
 

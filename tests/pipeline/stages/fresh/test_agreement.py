@@ -5,9 +5,8 @@ import pyarrow.parquet as parquet
 import pytest
 from small_fresh import FRESH, agreement, pipeline
 
-from pipeline.fresh_summaries import FreshAgreementSummary
 from pipeline.stages.fresh.agreement import CELLS, PAIRS
-from pipeline.summaries import read_summary
+from pipeline.summaries import FreshAgreementSummary, read_summary
 
 
 def columns(result, name):

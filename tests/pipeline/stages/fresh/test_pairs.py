@@ -6,7 +6,7 @@ from small_fresh import FRESH, dense, pipeline
 
 from datamodels_inf import contrast
 from datamodels_inf.designs.pairs import Pairs
-from pipeline.findings import Family
+from datamodels_inf.findings import Family
 from pipeline.stages.fresh.models import FreshModels
 from pipeline.stages.fresh.pairs import FIGURES, choose, pair_effects
 from pipeline.stages.inputs import Fitted

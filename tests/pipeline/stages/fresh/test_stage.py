@@ -1,12 +1,10 @@
 """Fresh models: of the set's own law and kind, on masks of their own, and a training that is killed goes on."""
 
-import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
+from killed_run import killed_when
 from small_fresh import FRESH, HELPERS, N_TRAIN, batches_of, dense, pipeline
 from trained_here import margins_of, noted_units
 
@@ -58,12 +56,8 @@ def test_margins_are_those_of_the_recipe_of_the_set(inputs, made):
 def test_a_killed_training_goes_on_and_gives_the_same(made):
     """Killed after a batch, then the rest is trained; batches change nothing."""
     home = made.parent / "store" / "fresh"
-    process = subprocess.Popen([sys.executable, "-c", HERE, str(HELPERS), str(made)], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while len(list(home.glob(".work-*/models-*.npz"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    home.mkdir(parents=True, exist_ok=True)
+    killed_when([sys.executable, "-c", HERE, str(HELPERS), str(made)], home, ".work-*/models-*.npz", at_least=2)
     kept = sorted(home.glob(".work-*/models-*.npz"))
     assert 2 <= len(kept) < 50
     before = {path: path.stat().st_mtime_ns for path in kept[1:]}

@@ -1,12 +1,10 @@
 """Evidence: influences on the fit rows by a plain way, from these rows alone, and a run that was killed."""
 
-import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
+from killed_run import killed_when
 from small_atlas import FIT_ROWS, TARGETS, D
 from small_prior import EVERY_MODEL, content_of, datamodel, evidence, pipeline, with_other_margins, words
 
@@ -93,18 +91,8 @@ def test_too_few_fit_rows_are_said(source, tmp_path):
 
 def test_a_killed_run_goes_on_at_its_tile_and_ends_with_the_same_bytes(source, tmp_path, monkeypatch):
     command = ["run", *words(source, ALL, "report.max_panels=0"), "--store", "store"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SMALL_TILES + SLOW + MAIN, *command],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("store/evidence/.work-*/tile-000000.npy")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    (first,) = tmp_path.glob("store/evidence/.work-*/tile-000000.npy")
+    slow = [sys.executable, "-c", SMALL_TILES + SLOW + MAIN, *command]
+    (first,) = killed_when(slow, tmp_path, "store/evidence/.work-*/tile-000000.npy")
     number = first.stat().st_ino
     monkeypatch.setattr("pipeline.stages.atlas.tiles.TILE_BYTES", 1)
     lines = []

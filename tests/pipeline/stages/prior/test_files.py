@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datamodels_inf.multiplicity import CORRECTIONS
-from datamodels_inf.prediction import Family, evidence_cells, predict, without_prediction
+from datamodels_inf.prediction import CountedFamily, evidence_cells, predict, without_prediction
 from datamodels_inf.prediction.family import UNKNOWN
 from pipeline.config import Test
 from pipeline.stages.prior.files import prior_in_use, read_forecast, read_prior, write_prior
@@ -17,7 +17,7 @@ def predicted():
     rng = np.random.default_rng(1)
     z = 3.0 * rng.standard_normal(300) * (rng.random(300) < 0.3) + rng.standard_normal(300)
     cells, made = evidence_cells(z, np.ones(300), np.ones(300)), np.arange(300) % 3 > 0
-    return cells, made, predict(Family.of(cells[made]), alpha=0.2)
+    return cells, made, predict(CountedFamily.of(cells[made]), alpha=0.2)
 
 
 def test_what_is_read_is_what_was_predicted(tmp_path, predicted):
@@ -36,7 +36,7 @@ def test_what_is_read_is_what_was_predicted(tmp_path, predicted):
 
 def test_without_a_prediction_there_is_no_forecast(tmp_path):
     cells, made = np.full(30, UNKNOWN), np.ones(30, np.bool_)
-    write_prior(tmp_path, "paired", without_prediction(Family.of(cells), 0.2, "why"), cells, made)
+    write_prior(tmp_path, "paired", without_prediction(CountedFamily.of(cells), 0.2, "why"), cells, made)
     result = Result(tmp_path, {})
     assert [len(values) for values in read_forecast(result, "paired")] == [0, 0]
     assert read_prior(result, "paired").weight.tolist() == [1.0] * 30

@@ -24,7 +24,7 @@ from datamodels_inf.influence import MaskLaw
 from datamodels_inf.masks import PackedMasks
 from datamodels_inf.methods import METHODS
 from datamodels_inf.multiplicity import CORRECTIONS
-from datamodels_inf.prediction import Family, ImageEvidence, PairEvidence, predict
+from datamodels_inf.prediction import CountedFamily, ImageEvidence, PairEvidence, predict
 from pipeline.config_files import load_config
 from pipeline.run import Pipeline
 from pipeline.stages import STAGES
@@ -58,7 +58,9 @@ def plain(source, store, design, method, n_test, alpha=0.2, first="datamodel.npz
         cells.append(METHODS[method].sensitivity.cells(pair)[0])
         members += [(row["target"], image) for image in (*row["members_i"], *row["members_j"])]
     sharing = len(members) / len(set(members))
-    found = predict(Family.of(np.array(cells)), alpha=alpha, law=METHODS[method].sensitivity.law, sharing=sharing)
+    found = predict(
+        CountedFamily.of(np.array(cells)), alpha=alpha, law=METHODS[method].sensitivity.law, sharing=sharing
+    )
     return found, found.weights(np.array(cells))
 
 

@@ -5,9 +5,9 @@ import pytest
 from small_refereed import TARGETS, pipeline
 
 from pipeline.errors import BadInputError
-from pipeline.refereed import OWN
 from pipeline.stages.inputs import Data, Fitted
 from pipeline.stages.referee.methods import contents, scored_methods
+from pipeline.text.referee_words import OWN
 
 
 def scored(source, store, *more, said=None, **options):

@@ -8,9 +8,9 @@ from small_refereed import FIT_ROWS, METHODS, ROWS, TARGETS, pipeline
 
 from datamodels_inf import referee
 from pipeline.errors import BadInputError
-from pipeline.refereed import CONTRADICTIONS, PAIRS, RefereeSummary, read_columns
 from pipeline.stages.inputs import Fitted
-from pipeline.summaries import read_summary
+from pipeline.stages.referee.tables import CONTRADICTIONS, PAIRS, read_columns
+from pipeline.summaries import DownloadSummary, RefereeSummary, read_summary
 
 NAMES = ("good", "turned", "noise", "lasso")
 
@@ -77,7 +77,6 @@ def test_a_good_method_is_confirmed_and_a_turned_one_reversed_with_a_warning(res
 
 def test_less_is_better_turns_the_verdicts_of_files_but_not_of_the_own_datamodel(source, store, monkeypatch):
     """Scores say what helps; the weights of a datamodel say what raises the outcome."""
-    from pipeline.summaries import DownloadSummary
 
     made = pipeline(source, store)
     straight = read_summary(made.run("referee"), RefereeSummary)

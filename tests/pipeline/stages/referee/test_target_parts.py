@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_refereed import FIT_ROWS, ROWS, TARGETS, pipeline, write_source
 
-from pipeline.refereed import PAIRS, read_columns
 from pipeline.stages.inputs import Fitted
 from pipeline.stages.referee import target_parts
+from pipeline.stages.referee.tables import PAIRS, read_columns
 from pipeline.stages.referee.target_parts import joined_pairs
 
 

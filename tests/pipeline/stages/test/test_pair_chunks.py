@@ -2,17 +2,15 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
 from command_here import ok
+from killed_run import kill_when
 from pyarrow import parquet
-from real_command import COMMAND
 from released_layout import released
 from tested_pairs import FOUR, METHODS, held_out, rows_of
+from warm import Command
 
 from pipeline.errors import BadInputError
 from pipeline.stages.test.pair_chunks import NOTES
@@ -105,19 +103,9 @@ def fitted(tmp_path_factory):
 
 
 def stopped(folder, pattern, *settings):
-    """Start the test stage and kill it as soon as a file like `pattern` is there; its unfinished."""
-    process = subprocess.Popen(
-        [*COMMAND, *DIGITS, "--set", "test.chunk_pairs=10", *settings],
-        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not (found := list(folder.glob(f"data/test/.work-*/{pattern}"))):
-        assert process.poll() is None, "the stage ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return found[0].parent
+    """Start the test stage, kill it as soon as a file like `pattern` is there, and say in which folder that is."""
+    process = Command(folder, *DIGITS, "--set", "test.chunk_pairs=10", *settings)
+    return kill_when(process, folder, f"data/test/.work-*/{pattern}")[0].parent
 
 
 def tables(folder):

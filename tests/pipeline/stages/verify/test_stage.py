@@ -1,13 +1,11 @@
 """The stage: a finding on the embedded digits is confirmed, a kill and more workers change nothing, keys are whole."""
 
 import shutil
-import signal
-import subprocess
 import time
 
 import pytest
-from real_command import COMMAND
 from small_trained import settings, verify
+from warm import Command
 
 from pipeline.config_files import load_config
 from pipeline.errors import BadInputError
@@ -33,13 +31,11 @@ def test_a_killed_stage_goes_on_and_workers_change_nothing(small_set, tmp_path):
     whole = verify(small_set, *extra, threads=1)
     shutil.copytree(small_set / "store", tmp_path / "store", ignore=shutil.ignore_patterns("verify"))
     words = [word for setting in [*settings(small_set), *extra] for word in ("--set", setting)]
-    process = subprocess.Popen(
-        [*COMMAND, "verify", *words, "--store", str(tmp_path / "store"), "--threads", "2", "--quiet"], cwd=tmp_path
-    )
+    process = Command(tmp_path, "verify", *words, "--store", tmp_path / "store", "--threads", 2, "--quiet")
     deadline = time.monotonic() + 120
     while not list(tmp_path.rglob("couples-*.npz")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.wait()
     kept = list(tmp_path.rglob("couples-*.npz"))
     assert kept
