@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -50,8 +51,19 @@ def _nothing(loop: object, context: object) -> None:
 def _of_scheduler(address: str, patience: float) -> Client:
     from distributed import Client
 
+    deadline = time.monotonic() + patience
     try:
-        return Client(address, timeout=patience)
+        while True:
+            client = Client.__new__(Client)  # Known before it is connected: whatever fails, it can be closed.
+            try:
+                client.__init__(address, timeout=patience)
+                return client
+            except AssertionError:
+                # Dask wants the greeting alone. A scheduler that has news for all clients, as of a unit that another
+                # command has let go, may say both in one breath.
+                client.close(timeout=patience)
+                if time.monotonic() > deadline:
+                    raise
     except (OSError, TimeoutError, ValueError) as error:
         raise BadInputError(
             f"there is no Dask scheduler at {address} (--cluster); start one with: dask scheduler."

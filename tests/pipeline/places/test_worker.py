@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from dask_processes import dask_processes, wait_until
+from distributed import Client
 from noted_work import Noted
 
 from datamodels_inf.internal.cores import available_cores
@@ -80,6 +81,33 @@ def test_to_forget_does_not_wait_for_a_unit_of_another_command(processes, tmp_pa
             one.forget()
             assert time.monotonic() - before < 2
             assert len(made.result()) == 1
+
+
+def talkative(dask_scheduler, times):
+    """To the next so many clients, the scheduler has news together with its greeting, as it may for all clients when
+    another of them lets go of a unit that ends just then."""
+    from distributed.diagnostics.plugin import SchedulerPlugin
+
+    class Talkative(SchedulerPlugin):
+        greeted = 0
+
+        def add_client(self, scheduler, client):
+            self.greeted += 1
+            if self.greeted <= times:
+                scheduler.loop.asyncio_loop.call_soon(scheduler.report, {"op": "key-in-memory", "key": "nobody's"})
+
+    dask_scheduler.add_plugin(Talkative(), name="talkative")
+
+
+@pytest.mark.parametrize("times", (1, 3))
+def test_a_greeting_together_with_news_is_asked_for_again(processes, tmp_path, times):
+    with Client(processes.address, set_as_default=False) as client:
+        client.run_on_scheduler(talkative, times=times)
+        with place(processes, tmp_path) as cluster:
+            assert len(list(cluster.done(Noted(tmp_path), range(2), lambda step: None))) == 2
+        greeted = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.plugins["talkative"].greeted)
+        assert greeted == times + 1
+        client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.remove_plugin("talkative"))
 
 
 def test_what_is_finished_comes_before_a_failure(processes, tmp_path):
