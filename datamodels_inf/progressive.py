@@ -7,7 +7,8 @@ Given all rows before a block, θ̂ of the block is fixed, and under H0 the sign
   or a D = 0 is something that a θ̂ can choose by past signs, so margins get a seeded jitter that breaks all of them
   (`Target.jittered`): it knows nothing of the masks, so that H0 holds for jittered margins as it does for the others.
 - *signs*: wins over all rows that the swap changes, a coin where D = 0. Their number is Bin(N, ½), and N is counted on
-  masks too. Without the coins N would be a number that past signs can choose, and the test not valid.
+  masks too. Without the coins N would be a number that past signs can choose, and the test not valid. For τ > 0 a row
+  may lean to either side by τ/2, and past signs may choose to which: each tail is that of Bin(N, ½ + τ/2).
 - *effects*: the mean of the blocks' estimates, weighted by their informative masks. Weights by the blocks' variances
   would make errors smaller by a hundredth, but where noise is skewed they lean to blocks in which little happened.
 
@@ -167,15 +168,19 @@ def _sums(t: Floats, n: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
 def sign_pvalue(parts: Sequence[Signs], pairs: Ints, *, tau: float = 0.0, seed: int = 0) -> Floats:
     """That of Bin(N, ½): N rows that the swap changes, in all blocks, with a seeded coin where D = 0.
 
-    For τ > 0 that of Bin(N, ½ + τ/2) over all rows: given the past, a row's chance to win is at most τ/2 from ½.
-    1 where D = 0 in all rows: there is nothing to learn from coins alone.
+    For τ > 0, over all rows, 2·P(Bin(N, ½ + τ/2) ≥ max(K, N − K)), K the wins: given the past, a row's chance to win is
+    at most τ/2 from ½, to a side that a θ̂ may choose by past signs (`binomial_pvalue`). 1 where D = 0 in all rows:
+    there is nothing to learn from coins alone.
+
+    >>> sign_pvalue([Signs(np.array([60]), np.array([0]), np.array([90]), 90)], np.array([[[0], [1]]])).round(3)
+    array([0.002])
     """
     wins, ties, changed = (np.sum([getattr(part, name) for part in parts], axis=0) for name in NAMES)
     everything = sum(part.n for part in parts)
     rows = changed if tau == 0.0 else np.full_like(changed, everything)
     tied = rows - (everything - ties)
-    heads = count_heads(pairs, seed, np.where(tied < rows, tied, 0))
-    return np.asarray(np.where(tied < rows, binomial_pvalue(wins + heads, rows, tau / 2.0), 1.0))
+    won = wins + count_heads(pairs, seed, np.where(tied < rows, tied, 0))
+    return np.asarray(np.where(tied < rows, binomial_pvalue(won, rows, tau / 2.0, steered=True), 1.0))
 
 
 def sign_share(parts: Sequence[Signs]) -> Floats:

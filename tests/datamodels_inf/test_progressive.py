@@ -173,15 +173,14 @@ def test_groups_count_every_row_that_changes():
 
 
 def test_signs_with_a_tolerance_are_those_of_all_rows():
-    signs = [Signs(np.array([190]), np.array([100]), np.array([450]), 500)]
+    signs = [Signs(np.array([250]), np.array([100]), np.array([450]), 500)]
     p = sign_pvalue(signs, PAIR, tau=0.1, seed=1)[0]
-    heads = [k for k in range(101) if np.isclose(p, two_tails(190 + k, 500, 0.05), rtol=1e-9, atol=0)]
+    heads = [k for k in range(101) if np.isclose(p, twice_the_tail(250 + k, 500, 0.05), rtol=1e-9, atol=0)]
     assert 30 < heads[-1] < 70
 
 
-def two_tails(wins, n, shift):
-    high = max(wins, n - wins)
-    return min(1.0, stats.binom.sf(high - 1, n, 0.5 + shift) + stats.binom.sf(high - 1, n, 0.5 - shift))
+def twice_the_tail(wins, n, shift):
+    return min(1.0, 2 * stats.binom.sf(max(wins, n - wins) - 1, n, 0.5 + shift))
 
 
 def test_power_of_the_contrast_is_that_of_theory():

@@ -49,6 +49,30 @@ def test_pvalues_are_superuniform_on_the_whole_null(h, shift):
                 assert pmf[p <= u].sum() <= u * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(("h", "shift"), [(1, 0.2), (12, 0.03), (25, 0.1), (60, 0.05)])
+def test_trials_that_steer_keep_every_level_but_by_two_tails_of_one_law(h, shift):
+    """Against all who choose each trial's chance, ½ ± shift, by those before: the best there is for each level."""
+    k = np.arange(h + 1)
+    own, one_law = binomial_pvalue(k, h, shift, steered=True), binomial_pvalue(k, h, shift)
+    assert all(most_that_steering_gives(own <= u, shift) <= u * (1 + 1e-9) for u in np.unique(own))
+    if h > 1:
+        assert any(most_that_steering_gives(one_law <= u, shift) > u * (1 + 1e-3) for u in np.unique(one_law))
+
+
+def most_that_steering_gives(rejects, shift):
+    """P(K among `rejects`), by backward induction over the number of wins so far."""
+    chance = rejects.astype(float)
+    while chance.size > 1:
+        win, lose = chance[1:], chance[:-1]
+        chance = (win + lose) / 2 + shift * np.abs(win - lose)
+    return chance[0]
+
+
+def test_steering_changes_nothing_at_a_fair_chance():
+    k = np.arange(51)
+    np.testing.assert_array_equal(binomial_pvalue(k, 50, 0.0, steered=True), binomial_pvalue(k, 50, 0.0))
+
+
 def test_exact_two_sided_level_is_attained():
     """Not only valid: at shift 0 the smallest p-values are met with equality, P(p ≤ u) = u."""
     k = np.arange(51)

@@ -1,7 +1,7 @@
 """Size of the tests over blocks of rows, in hard null laws and against a fitter that looks at past signs.
 
-Variants that look alike and are not valid must fail the same checks: cross-fitting both ways, and a sign test that
-leaves ties out, so that the past chooses how many rows count.
+Variants that look alike and are not valid must fail the same checks: cross-fitting both ways, a sign test that leaves
+ties out, so that the past chooses how many rows count, and one whose tolerance is only for rows that all lean one way.
 """
 
 import numpy as np
@@ -135,6 +135,21 @@ def test_a_tolerance_is_kept():
     pairs = rng.permutation(2 * runs).reshape(runs, 2, 1)
     assert keeps_its_levels(sign_pvalue(signs, pairs, tau=tau))
     assert not keeps_its_levels(sign_pvalue(signs, pairs, tau=0.5 * tau))
+
+
+def test_a_fitter_that_leans_to_the_side_that_is_ahead_gains_nothing_but_by_two_tails_of_one_law():
+    """Every row's chance is ½ ± τ/2, at the edge of the null; the sign of θ̂_i − θ̂_j turns it for a block."""
+    rng = np.random.default_rng(7)
+    runs, sizes, tau = times(10_000, 100_000), (40, 80, 120, 180, 240, 340), 0.03
+    ahead, signs = np.zeros(runs), []
+    for n in sizes:
+        wins = rng.binomial(n, 0.5 + np.where(ahead >= 0, tau, -tau) / 2)
+        signs.append(Signs(wins, np.zeros(runs, np.int64), np.full(runs, n), n))
+        ahead += 2 * wins - n
+    pairs = rng.permutation(2 * runs).reshape(runs, 2, 1)
+    assert keeps_its_levels(sign_pvalue(signs, pairs, tau=tau))
+    total = sum(part.wins for part in signs)
+    assert not keeps_its_levels(binomial_pvalue(total, sum(sizes), tau / 2))
 
 
 @pytest.mark.parametrize(("noise", "least"), [("normal", 0.945), ("skewed", 0.92)])

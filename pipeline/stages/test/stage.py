@@ -15,7 +15,7 @@ from pipeline.stages.test.premise import STRATIFIED, check_premise, testable_pai
 from pipeline.summaries import TestSummary
 from pipeline.text.numbers import counted
 
-VERSION = 6
+VERSION = 7
 
 
 def left_out(config: Config) -> dict[str, str]:
