@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datamodels_inf.datamodel import Datamodel, Masks
-from datamodels_inf.influence import MaskLaw, influence_pvalue
+from datamodels_inf.influence import MaskLaw, in_units, influence_pvalue
 from datamodels_inf.influence_tail import Tail
 from datamodels_inf.internal.checks import Floats, some_of
 from datamodels_inf.internal.threads import in_threads
@@ -155,13 +155,14 @@ class AtlasMaker:
             residuals = self._residuals(y, thetas, biases, inside, lambda share: told(share * third))
             e, weight = pooled_residuals(residuals, self.law.share, self.bounds)
             theta = np.sum([w * own for w, own in zip(weight, thetas, strict=True)], axis=0)
-            summed = (e, *self.law.squares(e))
+            scaled, unit = in_units(e)
+            summed = (scaled, *self.law.squares(scaled))
             part = 2 * third / len(summed)
             sums = [
                 self.columns.sums(WholeNumbers.of(values.T), inside, lambda share: told(share * part))
                 for values in summed
             ]
-            found = self.law.estimates(e, self.known, sums, theta, theta.sum(axis=1))
+            found = self.law.estimates(scaled, unit, self.known, sums, theta, theta.sum(axis=1))
             estimate[some], error[some] = found
             tails[some] = [self.law.tail(row) if self.tails else None for row in e]
 

@@ -27,7 +27,7 @@ from scipy.special import stdtr, stdtrit
 from datamodels_inf.contrast import effect_interval
 from datamodels_inf.datamodel import Masks
 from datamodels_inf.influence_tail import Tail
-from datamodels_inf.internal.checks import Floats, Ints, as_array, check_fraction, check_integer, check_number
+from datamodels_inf.internal.checks import Floats, Ints, check_fraction, check_integer, check_number, check_vector
 from datamodels_inf.internal.whole_sums import column_sums, row_sums
 from datamodels_inf.masks import PackedMasks, check_indices
 
@@ -129,23 +129,24 @@ def influence(
     law = MaskLaw.of(packed)
     check_fraction("confidence", confidence)
     check_integer("threads", threads, 1)
-    weight = _vector("theta", theta, packed.n_train)
+    weight = check_vector("theta", theta, packed.n_train)
     e = residuals(packed, margins, weight, bias, threads)[None]
     everything = np.arange(packed.n_train)
     chosen = everything if images is None else check_indices("images", np.asarray(images), packed.n_train)
     if not chosen.size:
         raise ValueError("`images` must name at least one image.")
     some, place = _only(packed, chosen)
-    sums = [column_sums(some, values[0], threads)[place, None] for values in (e, *law.squares(e))]
+    scaled, unit = in_units(e)
+    sums = [column_sums(some, values[0], threads)[place, None] for values in (scaled, *law.squares(scaled))]
     known = ~some.constant_columns()[place]
-    estimate, error = law.estimates(e, known, sums, weight[None, chosen], weight.sum(keepdims=True))
+    estimate, error = law.estimates(scaled, unit, known, sums, weight[None, chosen], weight.sum(keepdims=True))
     return Influence(chosen, estimate[0], error[0], packed.n_models, confidence, law.tail(e[0]))
 
 
 def residuals(masks: PackedMasks, margins: ArrayLike, theta: ArrayLike, bias: float, threads: int) -> Floats:
     """e = y − b − xᵀθ̂ of each row, centred."""
-    y = _vector("margins", margins, masks.n_models)
-    weight = _vector("theta", theta, masks.n_train)
+    y = check_vector("margins", margins, masks.n_models)
+    weight = check_vector("theta", theta, masks.n_train)
     return np.asarray(centred((y - check_number("bias", bias) - row_sums(masks, weight, threads))[None])[0])
 
 
@@ -184,28 +185,41 @@ class MaskLaw:
         return bool((self.share != 0.5).any())
 
     def estimates(
-        self, e: Floats, known: NDArray[np.bool_], sums: list[Floats], theta: Floats, total: Floats
+        self, e: Floats, unit: Floats, known: NDArray[np.bool_], sums: list[Floats], theta: Floats, total: Floats
     ) -> tuple[Floats, Floats]:
         """(Δ̂, SE), each (T, images), from column sums of e and of `squares`, each (images, T).
 
-        e: (T, n), centred. known: whether some models saw an image and some did not. theta: (T, images). total: (T,),
-        Σ_j θ̂_j of all images.
+        e, unit: (T, n), centred and `in_units`, and (T, 1). known: whether some models saw an image and some did not.
+        theta: (T, images). total: (T,), Σ_j θ̂_j of all images.
         """
         n = len(self.share)
         g = sums[0].T - (self.share * e).sum(axis=1)[:, None]
         g2 = (self.share * e**2 * self.share).sum(axis=1)[:, None]
         if len(sums) > 1:
             g2 = g2 + sums[1].T
-        estimate = theta - (total[:, None] - theta) / (self.d - 1.0) + g / (n * self.kappa)
+        estimate = theta - (total[:, None] - theta) / (self.d - 1.0) + unit * (g / (n * self.kappa))
         variance = np.maximum(g2 - g**2 / n, 0.0) / (n - 1.0)
-        error = np.sqrt(variance / n) / self.kappa
+        error = unit * (np.sqrt(variance / n) / self.kappa)
         error[:, ~known] = np.inf
         return estimate, error
 
 
 def centred(e: Floats) -> Floats:
     """Minus the mean of each row; rows lie in one piece, so that each is summed the same way whatever is beside it."""
-    return np.asarray(np.ascontiguousarray(e) - np.ascontiguousarray(e).mean(axis=1, keepdims=True))
+    with np.errstate(over="ignore", invalid="ignore"):  # `in_units` refuses what overflows.
+        return np.asarray(np.ascontiguousarray(e) - np.ascontiguousarray(e).mean(axis=1, keepdims=True))
+
+
+def in_units(e: Floats) -> tuple[Floats, Floats]:
+    """(e/u, u), (T, n) and (T, 1), u the largest power of two up to max |e| of a target: no square under- or overflows.
+
+    To divide by u is exact, so that SE and p-value do not depend on the unit of the margins.
+    """
+    largest = np.abs(e).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        raise ValueError("`margins` must be smaller: the residuals overflow.")
+    unit = np.where(largest > 0.0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
+    return e / unit, unit
 
 
 def _only(masks: PackedMasks, images: Ints | NDArray[np.intp]) -> tuple[PackedMasks, NDArray[np.intp]]:
@@ -214,10 +228,3 @@ def _only(masks: PackedMasks, images: Ints | NDArray[np.intp]) -> tuple[PackedMa
         return masks, images
     used, position = np.unique(images >> 3, return_inverse=True)
     return PackedMasks(masks.bits[:, used], 8 * len(used)), 8 * position + (images & 7)
-
-
-def _vector(name: str, values: ArrayLike, count: int) -> Floats:
-    array = as_array(name, values).astype(np.float64)
-    if array.shape != (count,) or not np.isfinite(array).all():
-        raise ValueError(f"`{name}` must be {count} finite numbers, but its shape is {array.shape} or one is NaN.")
-    return array

@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from datamodels_inf.atlas import BLOCK
 from datamodels_inf.datamodel import Masks
-from datamodels_inf.influence import Influence, MaskLaw, influence, residuals
+from datamodels_inf.influence import MaskLaw, in_units, influence, residuals
 from datamodels_inf.internal.checks import Floats, Ints
 from datamodels_inf.internal.whole_sums import ColumnWords, WholeNumbers, column_sums
 from datamodels_inf.masks import PackedMasks, check_indices
@@ -75,15 +75,17 @@ def rank_intervals(
     packed = PackedMasks.of(masks)
     found = influence(packed, margins, theta=theta, bias=bias, confidence=confidence, threads=threads)
     chosen = check_indices("images", np.asarray(images), packed.n_train)
-    e = residuals(packed, margins, theta, bias, threads)
+    scaled, unit = in_units(residuals(packed, margins, theta, bias, threads)[None])
+    e, estimate = scaled[0], found.estimate / unit[0]
     limit = float(stdtrit(found.n - 1.0, 1.0 - (1.0 - confidence) / (packed.n_train * (packed.n_train - 1.0))))
+    law, known = MaskLaw.of(packed), np.isfinite(found.standard_error)
     better, worse = np.zeros((2, len(chosen)), np.int64)
     words = ColumnWords(packed, threads)
     own, squares = (column_sums(packed, values, threads) for values in (e, e**2))
     for start in range(0, len(chosen), BLOCK):
         some = chosen[start : start + BLOCK]
         both = words.sums(WholeNumbers.of(packed.columns(some) * (e**2)[:, None])).T
-        above = _differences(packed, found, some, own, squares, both)
+        above = _differences(law, estimate, known, some, own, squares, both)
         better[start : start + BLOCK] = (above < -limit).sum(axis=1)
         worse[start : start + BLOCK] = (above > limit).sum(axis=1)
     order = np.argsort(np.argsort(-found.estimate, kind="stable"), kind="stable") + 1
@@ -92,14 +94,19 @@ def rank_intervals(
 
 
 def _differences(
-    masks: PackedMasks, found: Influence, some: Ints, own: Floats, squares: Floats, both: Floats
+    law: MaskLaw,
+    estimate: Floats,
+    known: NDArray[np.bool_],
+    some: Ints,
+    own: Floats,
+    squares: Floats,
+    both: Floats,
 ) -> Floats:
-    """(images, d): (Δ̂_i − Δ̂_j)/SE_ij; 0 where j is i, or where either is not known."""
-    n, law = found.n, MaskLaw.of(masks)
+    """(images, d): (Δ̂_i − Δ̂_j)/SE_ij; 0 where j is i, or where either is not known. All in units of e."""
+    n = len(law.share)
     total = own[some, None] - own
     variance = np.maximum(squares[some, None] + squares - 2.0 * both - total**2 / n, 0.0) / (n - 1.0)
-    difference = found.estimate[some, None] - found.estimate
-    known = np.isfinite(found.standard_error)
+    difference = estimate[some, None] - estimate
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = difference * law.kappa / np.sqrt(variance / n)
     ratio[~(known[some, None] & known) | (variance == 0.0)] = 0.0  # Two images that no model tells apart, say.

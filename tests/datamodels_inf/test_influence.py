@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from influence_problems import LAWS, joined, problem
 
-from datamodels_inf import influence, influence_atlas
+from datamodels_inf import Datamodel, influence, influence_atlas, rank_intervals
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -39,6 +39,25 @@ def test_interval_and_pvalue_say_the_same(law):
         assert np.all((low < found.estimate) & (found.estimate < high))
 
 
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("power", (-1020, -600, 500, 1000))
+def test_the_unit_of_the_margins_changes_nothing(law, power):
+    """Where squares of residuals would be 0, each image would have p = 0; where they would be infinite, p = 1."""
+    x, y, _ = problem(law)
+    margins, unit, zeros = y[:, 0].astype(float), 2.0**power, np.zeros(x.shape[1])
+    plain, moved = influence(x, margins, theta=zeros), influence(x, unit * margins, theta=zeros)
+    np.testing.assert_allclose(moved.pvalue, plain.pvalue, rtol=1e-12)
+    np.testing.assert_allclose(moved.estimate / unit, plain.estimate, rtol=1e-12)
+    np.testing.assert_allclose(moved.standard_error / unit, plain.standard_error, rtol=1e-12)
+    nothing = Datamodel(zeros[:, None], np.zeros(1), np.zeros(1))
+    (tile,) = influence_atlas(x, unit * margins[:, None], nothing)
+    assert np.array_equal(tile.pvalue[0], moved.pvalue)
+    some = np.argsort(-plain.estimate)[:3]
+    for end in ("low", "high"):
+        ranks = [getattr(rank_intervals(x, y, theta=zeros, images=some), end) for y in (margins, unit * margins)]
+        assert np.array_equal(*ranks)
+
+
 def test_an_image_that_all_models_saw_is_not_known():
     x, y, _ = problem("coins")
     x[:, 4], x[:, 9] = True, False
@@ -57,9 +76,10 @@ def test_margins_that_do_not_vary_show_nothing():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     (
-        ({"margins": np.full(333, np.nan)}, "`margins` must be 333 finite numbers"),
-        ({"margins": np.zeros(5)}, r"`margins` must be 333 finite numbers, but its shape is \(5,\)"),
-        ({"theta": np.zeros(3)}, "`theta` must be 76 finite numbers"),
+        ({"margins": np.full(333, np.nan)}, "`margins` must be finite"),
+        ({"margins": np.zeros(5)}, r"`margins` must be a vector of length 333, but its shape is \(5,\)"),
+        ({"margins": np.full(333, 1e308)}, "`margins` must be smaller"),
+        ({"theta": np.zeros(3)}, "`theta` must be a vector of length 76"),
         ({"bias": np.inf}, "`bias`"),
         ({"confidence": 1.0}, "`confidence`"),
         ({"images": [76]}, r"`images` must lie in 0..75"),
