@@ -59,6 +59,12 @@ def calibrate(
 
     Block by block: beside its arguments it needs about `BLOCK_BYTES` of memory. `progress` is called with steps that
     add up to the number of columns.
+
+    >>> rng = np.random.default_rng(0)
+    >>> masks, theta = PackedMasks.from_bool(rng.random((400, 10)) < 0.5), rng.standard_normal((10, 1))
+    >>> found = calibrate(100.0 * theta, np.zeros(1), masks, masks @ theta + 1.0)
+    >>> found.scale.round(4), found.bias.round(4)
+    (array([0.01]), array([1.]))
     """
     if scores.shape != (masks.n_train, margins.shape[1]) or bias.shape != (margins.shape[1],):
         raise ValueError(

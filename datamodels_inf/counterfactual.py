@@ -69,6 +69,10 @@ class Swapped:
         """Masks of couples first..last−1, with `left` and with `right`: rows that agree on all other images.
 
         A row depends only on `seed` and the couple's number.
+
+        >>> with_left, with_right = Swapped(6, [0], [5]).couples(0, 2, seed=0)
+        >>> with_left.astype(int).tolist(), with_right.astype(int).tolist()
+        ([[1, 0, 0, 1, 1, 0], [1, 0, 1, 0, 1, 0]], [[0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]])
         """
         check_integer("first", first, 0)
         check_integer("last", last, first)

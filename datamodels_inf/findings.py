@@ -102,7 +102,13 @@ def family_size(pvalue: Floats, prior: Prior | None) -> int:
 
 
 def counts_by_correction(pvalue: Floats, test: Rule, prior: Prior | None) -> dict[str, int | None]:
-    """How many findings each of CORRECTIONS has at `test.alpha`; None for one that needs a prior which is not known."""
+    """How many findings each of CORRECTIONS has at `test.alpha`; None for one that needs a prior which is not known.
+
+    >>> class AtTwentyPercent:
+    ...     alpha, correction = 0.2, "by"
+    >>> counts_by_correction(np.array([0.001, 0.02, 0.09, np.nan]), AtTwentyPercent(), None)
+    {'by': 3, 'bh': 3, 'holm': 3, 'bonferroni': 2, 'closed-by': 3, 'prior': None}
+    """
     counts: dict[str, int | None] = {}
     for name, correction in CORRECTIONS.items():
         own = prior if correction.needs_prior else None
@@ -121,7 +127,12 @@ def _count(pvalue: Floats, m: int, correction: str, alpha: float, shape: Shape |
 
 
 def finding_order(pvalue: Floats, effect: Floats, target: Ints, i: Ints, j: Ints) -> Ints:
-    """The places of tests in the order in which they are numbered and shown."""
+    """The places of tests in the order in which they are numbered and shown.
+
+    >>> pvalue, effect, same = np.array([0.2, 0.01, 0.01, np.nan]), np.array([9.0, 1.0, -2.0, 5.0]), np.zeros(4, int)
+    >>> finding_order(pvalue, effect, same, same, same).tolist()
+    [2, 1, 0, 3]
+    """
     size = np.where(np.isnan(effect), -1.0, np.abs(effect))
     return np.lexsort((j, i, target, -size, pvalue))  # NaN sorts last.
 

@@ -77,7 +77,11 @@ def influence_pvalue(estimate: NDArray[Any], standard_error: NDArray[Any], n: in
 
 
 def influence_quantile(pvalue: float, n: int) -> float:
-    """The |estimate/standard_error| that has this p-value."""
+    """The |estimate/standard_error| that has this p-value.
+
+    >>> round(influence_quantile(0.05, 10**6), 2)
+    1.96
+    """
     return -float(stdtrit(n - 1.0, pvalue / 2.0))
 
 

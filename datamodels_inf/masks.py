@@ -77,7 +77,11 @@ class PackedMasks:
 
     @classmethod
     def from_chunks(cls, chunks: Iterable[NDArray[Any]], *, tile_bytes: int = TILE_BYTES) -> PackedMasks:
-        """Stack blocks of rows, each packed as it comes; `chunks` may be a generator."""
+        """Stack blocks of rows, each packed as it comes; `chunks` may be a generator.
+
+        >>> PackedMasks.from_chunks(np.eye(2, 3, dtype=bool) for _ in range(3)).shape
+        (6, 3)
+        """
         packed: list[NDArray[np.uint8]] = []
         widths: set[int] = set()
         for chunk in chunks:

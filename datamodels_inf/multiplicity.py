@@ -288,6 +288,9 @@ def critical_values(correction: str, alpha: float, m: int, *, shape: Shape | Non
 
     "by": α·k/(m·H_m), "bh": α·k/m, "holm": α/(m − k + 1), "bonferroni": α/m, "prior": α·β(k)/m, for p/w. "closed-by":
     as "by", a bound: no p-value under it is left out.
+
+    >>> critical_values("by", 0.2, 4).round(3), critical_values("holm", 0.2, 4).round(3)
+    (array([0.024, 0.048, 0.072, 0.096]), array([0.05 , 0.067, 0.1  , 0.2  ]))
     """
     rule, setting = asked(correction, alpha, m, shape)
     return rule.critical(setting, np.arange(1.0, m + 1.0))
@@ -300,6 +303,9 @@ def threshold(
 
     With none, what the smallest p-value would have had to be. largest: the largest p-value of a finding, which
     "closed-by" asks for: its findings may lie above their critical value.
+
+    >>> threshold("bh", 0.2, 4, found=2), threshold("bh", 0.2, 4, found=0)
+    (0.1, 0.05)
     """
     rule, setting = asked(correction, alpha, m, shape)
     critical = float(rule.critical(setting, np.array([max(found, 1.0)]))[0])

@@ -70,6 +70,9 @@ def linear_paired_gap(theta_star: ArrayLike, theta_hat: ArrayLike, i: int, j: in
 
     D > 0 ⇔ (r − r′)(r + r′) > 0 with r, r′ the residuals before and after the swap, and ρ is the correlation of the two
     Gaussian factors: |s₁² − s₂²|/√(‖θ̂_swap − θ̂‖²·(4σ² + ‖2θ* − θ̂ − θ̂_swap‖²)).
+
+    >>> float(linear_paired_gap([1.0, 2.0], [1.0, 2.0], 0, 1).round(4))  # `linear_gap` is 0.1667.
+    0.1959
     """
     error, swapped_error = _linear_errors(theta_star, theta_hat, i, j)
     sum_spread = np.hypot(2.0 * noise, np.linalg.norm(error + swapped_error, axis=-1))
@@ -88,7 +91,11 @@ def _linear_errors(theta_star: ArrayLike, theta_hat: ArrayLike, i: int, j: int) 
 
 
 def mixture_gap(theta_hat: ArrayLike, mu: ArrayLike, i: int, j: int) -> Floats:
-    """|π − ½| = Φ(|(θ̂_i − θ̂_j)(μ_i − μ_j)|/(√2‖θ̂‖)) − ½ for y = ±1, x ~ N(yμ, I), T = y·xᵀθ̂, unpaired."""
+    """|π − ½| = Φ(|(θ̂_i − θ̂_j)(μ_i − μ_j)|/(√2‖θ̂‖)) − ½ for y = ±1, x ~ N(yμ, I), T = y·xᵀθ̂, unpaired.
+
+    >>> float(mixture_gap([1.0, 2.0], [1.0, 3.0], 0, 1).round(3))
+    0.236
+    """
     means = check_vector("mu", mu)
     fitted = _check_thetas(theta_hat, means.size)
     (left,), (right,) = check_pair(i, j, means.size)[0]
@@ -99,7 +106,11 @@ def mixture_gap(theta_hat: ArrayLike, mu: ArrayLike, i: int, j: int) -> Floats:
 
 
 def mixture_paired_gap(mu: ArrayLike, i: int, j: int) -> float:
-    """|P(D > 0) − ½| = Φ(|μ_i − μ_j|/√2) − ½ for the same law, paired, whatever the θ̂ with θ̂_i ≠ θ̂_j."""
+    """|P(D > 0) − ½| = Φ(|μ_i − μ_j|/√2) − ½ for the same law, paired, whatever the θ̂ with θ̂_i ≠ θ̂_j.
+
+    >>> round(mixture_paired_gap([1.0, 3.0], 0, 1), 3)
+    0.421
+    """
     means = check_vector("mu", mu)
     (left,), (right,) = check_pair(i, j, means.size)[0]
     return float(ndtr(abs(means[left] - means[right]) / np.sqrt(2.0))) - 0.5

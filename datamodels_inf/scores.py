@@ -142,7 +142,11 @@ def _error_factor(d: int) -> float:
 
 
 class AbsoluteResidual(LinearScore):
-    """T(x, y) = |y − b − xᵀθ̂|, the score of the paper's linear simulations."""
+    """T(x, y) = |y − b − xᵀθ̂|, the score of the paper's linear simulations.
+
+    >>> AbsoluteResidual([2.0, 0.5], bias=0.5)(np.eye(2), np.ones(2))
+    array([1.5, 0. ])
+    """
 
     absolute = True
 
@@ -156,7 +160,11 @@ class AbsoluteResidual(LinearScore):
 
 
 class SquaredResidual(AbsoluteResidual):
-    """T(x, y) = (y − b − xᵀθ̂)², the score of datamodels."""
+    """T(x, y) = (y − b − xᵀθ̂)², the score of datamodels.
+
+    >>> SquaredResidual([2.0, 0.5], bias=0.5)(np.eye(2), np.ones(2))
+    array([2.25, 0.  ])
+    """
 
     def value(self, key: Floats) -> Floats:
         """k², increasing because the key is never negative."""
@@ -164,7 +172,11 @@ class SquaredResidual(AbsoluteResidual):
 
 
 class SignedMargin(LinearScore):
-    """T(x, y) = y·xᵀθ̂, the score of the paper's mixture of Gaussians (y is ±1)."""
+    """T(x, y) = y·xᵀθ̂, the score of the paper's mixture of Gaussians (y is ±1).
+
+    >>> SignedMargin([2.0, 0.5])(np.eye(2), np.array([1.0, -1.0]))
+    array([ 2. , -0.5])
+    """
 
     absolute = False
 

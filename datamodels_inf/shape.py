@@ -22,7 +22,11 @@ from datamodels_inf.internal.checks import Floats, Ints
 
 
 def harmonic(n: int) -> float:
-    """1 + 1/2 + … + 1/n."""
+    """1 + 1/2 + … + 1/n.
+
+    >>> round(harmonic(2000), 2)
+    8.18
+    """
     return float(digamma(n + 1) + np.euler_gamma)
 
 

@@ -35,7 +35,11 @@ _SERIES = 2.0 ** (2 * _POWERS - 1) * (4.0**_POWERS - 1.0) * bernoulli(16)[2::2] 
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, int]:
-    """(two-sided p-value, number of informative differences) of H0: D is symmetric around 0."""
+    """(two-sided p-value, number of informative differences) of H0: D is symmetric around 0.
+
+    >>> signed_rank_pvalue(np.array([3.0, -1.0, 2.0, 0.0, 4.0]))  # Of 16 outcomes of four signs, 4 are as far out.
+    (0.25, 4)
+    """
     informative = differences[differences != 0.0]
     n = informative.size
     if n == 0:

@@ -74,6 +74,10 @@ class Pairs:
 
         (I, J) and (J, I) are one test on the same target, and so are groups that list the same matched members
         (i_k, j_k) in another order. The first of them stays.
+
+        >>> pairs = Pairs.of_triples(np.array([[4, 7, 1], [7, 4, 1], [4, 7, 0]]), "listed").distinct()
+        >>> list(zip(pairs.i.tolist(), pairs.j.tolist(), pairs.target.tolist(), strict=True))
+        [(4, 7, 0), (4, 7, 1)]
         """
         kept = np.ones(len(self), np.bool_)
         for size in np.unique(self.sizes).tolist():
@@ -167,7 +171,12 @@ def top_pairs(
 
 
 def grid_pairs(images: Ints, targets: Ints) -> Pairs:
-    """Every two of `images`, in their order, on every one of `targets`."""
+    """Every two of `images`, in their order, on every one of `targets`.
+
+    >>> pairs = grid_pairs(np.array([4, 7, 9]), np.array([0]))
+    >>> list(zip(pairs.i.tolist(), pairs.j.tolist(), pairs.target.tolist(), strict=True))
+    [(4, 7, 0), (4, 9, 0), (7, 9, 0)]
+    """
     values, counts = np.unique(images, return_counts=True)
     if (counts > 1).any():
         raise ValueError(f"`images` must be different, but image {values[counts > 1][0]} stands there twice.")

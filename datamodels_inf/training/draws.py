@@ -21,6 +21,10 @@ def draw_masks(
 
     "fixed-size" keeps a uniform subset of exactly round(proportion * n_train) images, "bernoulli" keeps every
     image independently with probability `proportion`.
+
+    >>> masks = draw_masks(6, 0, 2, seed=0)
+    >>> masks.sum(axis=1).tolist(), np.array_equal(draw_masks(6, 1, 2, seed=0), masks[1:])
+    ([3, 3], True)
     """
     if n_train < 1:
         raise ValueError("`n_train` must be at least 1.")
