@@ -133,7 +133,7 @@ def swap(digits: Digits) -> Figure:
 def _pvalue_curves(axes: Axes, h: int) -> None:
     wins = np.arange(int(0.4 * h), int(0.6 * h) + 1)
     u = wins / h
-    axes.semilogy(u, hoeffding_pvalue(u, h, 0.0), color=BLUE, label="Hoeffding's bound (the paper)")
+    axes.semilogy(u, hoeffding_pvalue(u, h, 0.0), color=BLUE, label="Hoeffding")
     axes.semilogy(u, binomial_pvalue(wins, np.full(len(wins), h), 0.0), color=ORANGE, label="exact")
     axes.axvline(0.5, color=FAINT, linewidth=1, zorder=0)
     axes.set(xlabel="U, the share of comparisons won", ylim=(1e-12, 2), xlim=(0.36, 0.64), ylabel="p-value")

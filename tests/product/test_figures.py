@@ -1,4 +1,4 @@
-"""The figures of docs/: each is linked, follows light and dark, and says what the code or the sample report says today."""
+"""The figures of docs/: each is linked, follows light and dark, and says what code and sample report say today."""
 
 import base64
 import importlib.util
