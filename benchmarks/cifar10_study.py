@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,6 @@ DESIGNS = {
     "top": ("test.design=top",),
 }
 ALPHA = 0.2
-COLOURS = {"swap": "#8a8f98", "swap-exact": "#b58900", "paired": "#2a78d6", "contrast": "#c0392b"}
 
 
 def configuration(*settings: str) -> Config:
@@ -302,24 +302,29 @@ def _power(method: str, n: int, c: float, level: float) -> Any:
 
 
 def _draw_growth(counts: Sequence[int], measured: dict[int, dict[str, int]], strengths: Floats, n_train: int) -> None:
-    import matplotlib
+    from matplotlib import rc_context
+    from matplotlib.ticker import NullLocator
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    sys.path.insert(0, str(FIGURES))
+    from style import BLUE, GREEN, MUTED, ORANGE, SETTINGS, panels, save
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     many = np.geomspace(counts[0], 100_000, 10).astype(int).tolist()
     expected = {n: expected_findings(strengths, rows_by_method("held-out", n, n_train)) for n in many}
-    for name in METHODS:
-        axes.plot(many, [expected[n][name] for n in many], color=COLOURS[name], lw=1, ls="--")
-        axes.plot(counts, [measured[n][name] for n in counts], color=COLOURS[name], marker="o", ms=5, lw=2, label=name)
-    axes.set_xscale("log")
-    axes.set_xlabel("models in all (measured: points; expected from the law of effects: dashed)")
-    axes.set_ylabel("findings among 2000 pairs")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    FIGURES.mkdir(exist_ok=True)
-    figure.savefig(FIGURES / "cifar10-study-growth.png", dpi=130)
+    with rc_context(SETTINGS):
+        figure, (axes,) = panels(1, 4.0)
+        for name, colour in zip(METHODS, (MUTED, GREEN, BLUE, ORANGE), strict=True):
+            axes.plot(many, [expected[n][name] for n in many], color=colour, linewidth=1, linestyle="--")
+            found = [measured[n][name] for n in counts]
+            said = f"{name}: {found[-1]:,} findings by {counts[-1]:,} models"
+            axes.plot(counts, found, color=colour, marker="o", markersize=5, linewidth=1.8, label=said)
+        axes.set(xscale="log", xlim=(counts[0] * 0.9, 1.1e5), xticks=(2000, 5000, 10_000, 20_000, 50_000, 100_000))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.set(xlabel="models in all", ylabel="findings among 2,000 pairs")
+        axes.set_title("Findings by the first models (dots), and expected of a perfect fit (dashed)")
+        axes.legend(loc="upper left")
+        save(figure, FIGURES / "cifar10-study-growth.svg")
 
 
 PARTS: dict[str, Callable[[Path], Iterator[str]]] = {

@@ -120,11 +120,11 @@ def swap(digits: Digits) -> Figure:
     found = swap_test(digits.data.held_out_masks, y, FIRST, SECOND, **options)
     exact = swap_test(digits.data.held_out_masks, y, FIRST, SECOND, pvalue="exact", **options)
     _pvalue_curves(right, half)
-    for result, colour, name in ((found, BLUE, "paper"), (exact, ORANGE, "exact")):
+    for result, colour, name, place in ((found, BLUE, "paper", (-8, -3)), (exact, ORANGE, "exact", (-18, -9))):
         right.plot(result.statistic, result.pvalue, "o", color=colour, markersize=5)
         right.annotate(
-            f"{name}: p = {result.pvalue:.2g}", (result.statistic, result.pvalue), xytext=(-8, -3),
-            textcoords="offset points", ha="right", fontsize=8.5,
+            f"{name}: p = {result.pvalue:.2g}", (result.statistic, result.pvalue), xytext=place,
+            textcoords="offset points", ha="right", fontsize=8.5, color=colour,
         )  # fmt: skip
     right.set_title(f"p-value of U, {half:,} comparisons")
     return figure
@@ -133,10 +133,11 @@ def swap(digits: Digits) -> Figure:
 def _pvalue_curves(axes: Axes, h: int) -> None:
     wins = np.arange(int(0.4 * h), int(0.6 * h) + 1)
     u = wins / h
-    axes.semilogy(u, hoeffding_pvalue(u, h, 0.0), color=BLUE, label="Hoeffding's bound (the paper)")
+    axes.semilogy(u, hoeffding_pvalue(u, h, 0.0), color=BLUE, label="Hoeffding")
     axes.semilogy(u, binomial_pvalue(wins, np.full(len(wins), h), 0.0), color=ORANGE, label="exact")
     axes.axvline(0.5, color=FAINT, linewidth=1, zorder=0)
-    axes.set(xlabel="U, the share of comparisons won", ylim=(1e-12, 2), xlim=(0.42, 0.58), ylabel="p-value")
+    axes.set(xlabel="U, the share of comparisons won", ylim=(1e-12, 2), xlim=(0.36, 0.64), ylabel="p-value")
+    axes.set_xticks((0.4, 0.45, 0.5, 0.55, 0.6))
     axes.legend(loc="lower center")
 
 
@@ -147,7 +148,7 @@ def tau(digits: Digits) -> Figure:
     wins = np.arange(n // 2, int(0.72 * n), 4)
     for allowed, colour in ((0.0, BLUE), (0.05, ORANGE), (0.1, GREEN)):
         p = binomial_pvalue(wins, np.full(len(wins), n), allowed)
-        axes.semilogy(wins / n, p, color=colour, label=f"τ + τ_X = {allowed:g}")
+        axes.semilogy(wins / n, p, color=colour, label=rf"$\mathregular{{τ + τ_X}}$ = {allowed:g}")
     axes.set(ylim=(1e-8, 2), xlim=(0.5, 0.7), xlabel="share of comparisons won", ylabel="exact p-value")
     axes.set_title(f"The larger the difference that counts as none, the more must be won (n = {n:,})")
     axes.legend(loc="upper right")
@@ -215,8 +216,8 @@ def single_images(digits: Digits) -> Figure:
             axes.plot(theta[rows], found.estimate[rows], "o", **dots)
         ends = np.array([theta.min(), theta.max()])
         axes.plot(ends, ends - theta.mean(), color=ORANGE, linewidth=1, label="the weight itself, centred")
-        axes.set_xlabel("θ̂_i, the weight of the LASSO")
-    both[0].set(title=f"{len(theta)} images on one target", ylabel="Δ̂_i with its 95 % interval")
+        axes.set_xlabel(r"$\mathregular{\hat{θ}_i}$, the weight of the LASSO")
+    both[0].set(title=f"{len(theta)} images on one target", ylabel=r"$\mathregular{\hat{Δ}_i}$ with its 95 % interval")
     both[0].legend(loc="upper left")
     of_weights = f"{int((kept & (theta != 0)).sum())} of {int((theta != 0).sum())} weights stand"
     both[1].set(title=f"Near 0: {of_weights}", xlim=(-0.06, 0.06), ylim=(-0.1, 0.1), xticks=(-0.05, 0, 0.05))

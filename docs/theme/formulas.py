@@ -14,16 +14,27 @@ from markdown.inlinepatterns import InlineProcessor
 
 SYMBOL = r"(?<![\w.])[A-Za-zα-ωΑ-ΩΦ∫][\u0302\u0304]?[′']?"
 """One letter, with a hat or a prime if it has one: longer words, such as names of files, have no indices."""
+WORD = r"(?<![\w.])[A-Za-z]{2,}(?=_\{)"
+"""What no name of a file has behind it is a brace: mean_{j≠i}."""
+NUMBER = r"(?<![\w.])\d+"
 INDEX = r"(?:\{([^{}]+)\}|(\(\w+\)|[A-Za-zα-ω0-9½]{1,4}))(?![A-Za-z0-9_])"
-PATTERNS = {"sub": rf"(?P<base>{SYMBOL})_{INDEX}", "sup": rf"(?P<base>{SYMBOL}|(?<=[\])]))\^{INDEX}"}
+POWER = r"\(([\w+−]+)\)"
+"""Above a number, what is in brackets needs none: 2^(1−n)."""
+PATTERNS = {
+    "null": r"(?P<base>\bH)(0)\b",
+    "sub": rf"(?P<base>{SYMBOL}|{WORD})_{INDEX}",
+    "power": rf"(?P<base>{NUMBER})\^{POWER}",
+    "sup": rf"(?P<base>{SYMBOL}|(?<=[\])]))\^{INDEX}",
+}
+TAGS = {"null": "sub", "power": "sup"}
 
 
 class Script(InlineProcessor):
     """A symbol and what stands below or above it, as one element that is not read again."""
 
-    def __init__(self, tag: str, md: Markdown) -> None:
-        super().__init__(PATTERNS[tag], md)
-        self.tag = tag
+    def __init__(self, name: str, md: Markdown) -> None:
+        super().__init__(PATTERNS[name], md)
+        self.tag = TAGS.get(name, name)
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[Element, int, int]:  # noqa: N802 (Markdown's name)
         """<span>base<sub>index</sub></span>."""
@@ -40,5 +51,5 @@ class Formulas(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Markdown's name)
         """After code and links are known, before emphasis."""
-        md.inlinePatterns.register(Script("sub", md), "subscripts", 65)
-        md.inlinePatterns.register(Script("sup", md), "superscripts", 64)
+        for place, name in enumerate(PATTERNS):
+            md.inlinePatterns.register(Script(name, md), f"formula-{name}", 65 - place)

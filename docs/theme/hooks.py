@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from formulas import Formulas
 
 ROOT = Path(__file__).parents[2]
-THEME = ("site.css", "iframe-worker.js", "icon.svg")
+THEME = ("site.css", "scrolled.js", "iframe-worker.js", "icon.svg")
 SOURCE = {".py": "python", ".toml": "toml", ".txt": "text", ".sh": "bash", ".cff": "yaml", "": "text"}
 """How a file is highlighted that is shown as source."""
 FENCE = re.compile(r"^(`{3,}).*?^\1$", re.DOTALL | re.MULTILINE)

@@ -1,10 +1,13 @@
-"""The figures of docs/method.md: each is linked, follows light and dark, and says what the code says today."""
+"""The figures of docs/: each is linked, follows light and dark, and says what code and sample report say today."""
 
+import base64
 import importlib.util
+import io
 import re
 import sys
 
 import pytest
+from PIL import Image
 from places import ROOT
 
 FOLDER = ROOT / "docs" / "figures"
@@ -12,15 +15,25 @@ PAGE = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def script():
-    """docs/figures/method_figures.py, which is in no package."""
-    spec = importlib.util.spec_from_file_location("method_figures", FOLDER / "method_figures.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["method_figures"] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(FOLDER))
-    del sys.modules["method_figures"], sys.modules["style"]
+def scripts():
+    """The scripts in docs/figures, which are in no package, by name; they import their style from beside them."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(FOLDER))
+    made = {}
+    for name in ("method_figures", "findings"):
+        spec = importlib.util.spec_from_file_location(f"figures_{name}", FOLDER / f"{name}.py")
+        made[name] = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made[name])
+    yield made
+    while str(FOLDER) in sys.path:
+        sys.path.remove(str(FOLDER))
+    for name in {"style", "figures_method_figures", "figures_findings"} - before:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def script(scripts):
+    return scripts["method_figures"]
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +61,22 @@ def test_the_figures_say_what_a_new_drawing_says(script, drawn):
         assert texts(FOLDER / path.name) == said, f"{path.name}: run python docs/figures/method_figures.py"
 
 
+def test_the_picture_of_the_readme_is_of_the_sample_report(scripts, tmp_path):
+    """Its words, and the pixels of its nine images."""
+    scripts["findings"].draw(tmp_path)
+    kept, new = (folder / "findings.svg" for folder in (FOLDER, tmp_path))
+    assert texts(kept) == texts(new), "run python docs/figures/findings.py"
+    pictures = [pixels(path) for path in (kept, new)]
+    assert len(pictures[0]) == 9 and pictures[0] == pictures[1]
+    assert all(picture.size == (32, 32) for picture in pictures[0])
+    assert "docs/figures/findings.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def pixels(path):
+    found = re.findall(r'href="data:image/png;base64,([^"]+)"', path.read_text(encoding="utf-8"))
+    return [Image.open(io.BytesIO(base64.b64decode(text))).convert("RGB") for text in found]
+
+
 def test_the_page_has_the_numbers_of_its_figures(drawn):
     swap, paired, contrast = ((drawn / f"method-{name}.svg").read_text() for name in ("swap", "paired", "contrast"))
     (line,) = [line for line in PAGE.splitlines() if line.startswith("The same 4,000 models: ")]
@@ -57,7 +86,7 @@ def test_the_page_has_the_numbers_of_its_figures(drawn):
 
 
 def test_colours_follow_light_and_dark():
-    for path in FOLDER.glob("method-*.svg"):
+    for path in FOLDER.glob("*.svg"):
         text = path.read_text(encoding="utf-8")
         assert "prefers-color-scheme: dark" in text and "var(--ink)" in text
         rest = text.partition("</style>")[2]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -102,6 +103,8 @@ def test_links_to_folders_and_sources_lead_to_their_pages(hooks):
         ("θ̂_i = θ̂_j, and Σ_{l≠i,j} x_l", "θ̂<sub>i</sub> = θ̂<sub>j</sub>, and Σ<sub>l≠i,j</sub> x<sub>l</sub>"),
         ("s_a²/a, p_(R) ≤ α", "s<sub>a</sub>²/a, p<sub>(R)</sub> ≤ α"),
         ("x ∈ R^d", "x ∈ R<sup>d</sup>"),
+        ("κ·mean_{j≠i} under H0", "κ·mean<sub>j≠i</sub> under H<sub>0</sub>"),
+        ("at last 2^(1−n), SHA0, 2^x", "at last 2<sup>1−n</sup>, SHA0, 2^x"),
         ("tests/validity/test_hard_nulls.py, n_train, `x_i`, [here](c_d)", None),
     ],
 )
@@ -129,8 +132,8 @@ def visit(browser, site):
     """Opens pages from the disk; afterwards, whatever was asked of a network or complained of is an error."""
     requests, complaints, contexts = [], [], []
 
-    def go(name, width=1280):
-        context = browser.new_context(viewport={"width": width, "height": 900})
+    def go(name, width=1280, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda request: requests.append(request.url))
@@ -157,3 +160,38 @@ def test_search_finds_from_a_disk(visit):
 def test_wide_tables_scroll_inside_themselves(visit, name):
     page = visit(name, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_table_of_two_columns_fits_a_phone(visit):
+    page = visit("docs/stages.html", width=390)
+    page.locator(".md-typeset__scrollwrap").first.wait_for()
+    tables = "[...document.querySelectorAll('article table')].filter(one => one.rows[0].cells.length == 2)"
+    assert page.evaluate(f"{tables}.length") > 5
+    assert page.evaluate(f"{tables}.filter(one => one.getBoundingClientRect().right > 390).length") == 0
+
+
+def test_what_is_wide_is_reached_by_keys(visit):
+    page = visit("index.html", width=390)
+    picture = page.locator("article p[tabindex]:has(img)")
+    picture.wait_for()
+    picture.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("!document.querySelector('article p[tabindex]')")
+
+
+SCHEMES = [("index.html", 1280, "light"), ("docs/method.html", 390, "dark"), ("docs/python.html", 390, "light")]
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), SCHEMES)
+def test_no_serious_barrier_is_found(visit, name, width, scheme):
+    if not os.environ.get("AXE_CORE"):
+        pytest.skip("AXE_CORE does not name axe-core's axe.min.js")
+    page = visit(name, width, scheme)
+    page.wait_for_function("!document.querySelector('article pre') || document.querySelector('.md-code__nav[role]')")
+    page.evaluate(Path(os.environ["AXE_CORE"]).read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {preload: false, resultTypes: ['violations']})")
+    assert found["passes"]
+    serious = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] != "minor"]
+    assert serious == []
