@@ -52,11 +52,9 @@ def run(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "change", ("train.n_models=7", "verify.models=8", "referee.scores=lasso", "report.title=Other")
-)
+@pytest.mark.parametrize("change", ("train.n_models=7", "verify.models=8", "report.title=Other"))
 def test_no_page_shows_a_setting_of_an_earlier_run(change):
-    """All settings that it prints enter its key, also those that no number of it depends on."""
+    """What it prints of how its set was made enters its key too, though no number of it depends on that."""
     before, after = load_config("digits", ()), load_config("digits", [change, "report.name=digits"])
     assert STAGE.settings(before) != STAGE.settings(after)
 
