@@ -74,7 +74,7 @@ class TableColumns:
         return (table.slice(start, BATCH) for start in range(0, len(self), BATCH))
 
     def take(self, places: Ints) -> pa.Table:
-        """Some rows."""
+        """Some rows, in the order in which they are asked for."""
         import pyarrow as pa
 
         return self.table.take(pa.array(places))

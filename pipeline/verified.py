@@ -127,7 +127,7 @@ class Tally:
 
     @classmethod
     def of(cls, rows: Sequence[Verified]) -> Tally:
-        """Count them."""
+        """Count the verdicts of `rows`, and how many of them answer each question, and with yes."""
         names = ("confirmed", "open", "reversed")
         questions = ("same_sign", "compatible", "inside_marginal", "inside_selected")
         return cls(

@@ -12,7 +12,6 @@ from datamodels_inf.findings import MARGINAL, error_rate
 from datamodels_inf.internal.checks import Ints
 from pipeline.commands.aligned import aligned, headed, named
 from pipeline.commands.estimated import Estimated, Single
-from pipeline.images.item_names import ItemNames
 from pipeline.text.csv_text import Cell, csv_line
 from pipeline.text.interval_levels import coverage, level_text
 from pipeline.text.numbers import counted, terminal_pvalue
@@ -38,7 +37,7 @@ def influence_lines(
     number = None if image is None else estimated.find_image(image)
     parts = _parts(estimated, place, number, top)
     if as_csv:
-        columns = (*CSV_COLUMNS, *_name_columns(estimated.data.names))
+        columns = (*CSV_COLUMNS, *estimated.data.names.columns(train=("name_image",), targets=("name_target",)))
         yield csv_line(columns)
         yield from (csv_line(_csv_values(single, columns)) for single in chain(*parts.values()))
         return
@@ -177,11 +176,6 @@ def _cells(single: Single) -> list[str]:
     p = terminal_pvalue(single.pvalue)
     estimate = f"{single.estimate:.3g}" if single.known else "–"
     return [estimate, known, selected, p, verdict, f"{single.theta:.3g}", single.rank_words]
-
-
-def _name_columns(names: ItemNames) -> tuple[str, ...]:
-    """Of columns for names, those that have any."""
-    return (*(("name_image",) if names.train else ()), *(("name_target",) if names.targets else ()))
 
 
 def _csv_values(single: Single, columns: Sequence[str]) -> list[Cell]:

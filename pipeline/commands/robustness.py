@@ -1,19 +1,43 @@
-"""What `datamodels-inf robustness` prints: the paper's Table 2, and how far the re-runs agree."""
+"""What `datamodels-inf robustness` asks for and prints: the paper's Table 2, and how far the re-runs agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from pipeline.config_files import literal, load_config
+from pipeline.errors import BadInputError
 from pipeline.store.cache import Result
 from pipeline.summaries import CaseSummary, RobustnessSummary, read_summary
 from pipeline.text.numbers import counted, terminal_pvalue
 from pipeline.text.rerun_roles import COMPARED, explanation
 
 DIGITS = 2  # of p-values
+CHOICES = ("findings", "top", "pair")
+QUESTION = ("finding", "pair", "targets", "n_targets", "neighbours", "metric", "embeddings", "method", "split")
 FORMS = {"same_sign": "{:.0%}", "effects": "{:.2f}", "pvalues": "{:.2f}"}
+
+
+def asked_settings(config_name: str, overrides: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The overrides of a question: what it names takes the place of the findings, or the pair, of the configuration."""
+    given = {name: value for name, value in asked.items() if value}
+    finding, targets = given.pop("finding", None), given.pop("targets", None)
+    if "pair" in given and finding:
+        raise BadInputError("--finding and --pair cannot both be given.")
+    if targets and "n_targets" in given:
+        raise BadInputError("--targets and --n-targets cannot both be given.")
+    if "pair" in given:
+        given["pair"] = [int(image) if image.isdecimal() else image for image in given["pair"]]
+    elif finding or not load_config(config_name, overrides).robustness.wanted:
+        given["findings"] = [finding or 1]
+    if "embeddings" in given:
+        given.setdefault("metric", "features")
+    replaced = [*(CHOICES if "pair" in given or "findings" in given else ()), *(["targets"] * ("n_targets" in given))]
+    unset = [f"robustness.{name}=" for name in replaced]
+    own = [f"robustness.{name}={literal(value)}" for name, value in given.items()]
+    return (*overrides, *unset, *own, *([f"robustness.targets=[{targets}]"] if targets else []))
 
 
 def robustness_lines(result: Result) -> Iterator[str]:

@@ -27,7 +27,8 @@ def status_lines(pipeline: Pipeline) -> Iterator[str]:
     except BadInputError as error:
         yield f"  from here on nothing can run: {error}"
     root = pipeline.store.root
-    others = [path for s in STAGES for path in root.glob(f"{s}/*/{MANIFEST}") if path.parent.name not in keys]
+    known = [path for stage in STAGES for path in root.glob(f"{stage}/[!.]*/{MANIFEST}")]  # None that is being made.
+    others = [path for path in known if path.parent.name not in keys]
     whole = sum(read_fitting(path) is not None for path in others)
     if whole:
         yield f"  and {counted(whole, 'result')} of other configurations"

@@ -176,13 +176,13 @@ class Tested:
     @property
     def name_columns(self) -> tuple[str, ...]:
         """Of columns for names of single images, those that have any."""
-        return (*(("name_i", "name_j") if self.names.train else ()), *(("name_target",) if self.names.targets else ()))
+        return self.names.columns(train=("name_i", "name_j"), targets=("name_target",))
 
     def _own_names(self, row: Row) -> dict[str, str]:
         """As they were given; of a group with semicolons between."""
         parts = {"name_i": ("train", row["members_i"]), "name_j": ("train", row["members_j"])}
         parts["name_target"] = ("target", [row["target"]])
-        return {name: "; ".join(self.names.of(parts[name][0], k) for k in parts[name][1]) for name in self.name_columns}
+        return {name: self.names.of_group(*parts[name]) for name in self.name_columns}
 
     def of_class(self, figures: Table, name: str) -> NDArray[np.bool_]:
         """Which findings have an image of a class: the target, or a member of i or of j."""

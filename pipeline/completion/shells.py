@@ -131,7 +131,7 @@ class Fish(Sayable, FishComplete):
     """Click's answers. Fish sets no blank after = : and / by itself."""
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """One line."""
+        """One line of the answer: the kind of a value, the value, and what it is."""
         kind = "plain" if item.type == PARTIAL else item.type
         return super().format_completion(CompletionItem(item.value, type=kind, help=item.help))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,22 @@ class ItemNames:
         """The name of a training image ("train") or of a target ("target"); empty if it has none."""
         names = self.train if part == "train" else self.targets
         return names[index] if names else ""
+
+    def columns(self, *, train: Sequence[str], targets: Sequence[str]) -> tuple[str, ...]:
+        """Of columns for names in a table, those that have any: no column where nothing has a name.
+
+        >>> ItemNames(train=("age", "bmi")).columns(train=("name_i", "name_j"), targets=("name_target",))
+        ('name_i', 'name_j')
+        """
+        return (*(train if self.train else ()), *(targets if self.targets else ()))
+
+    def of_group(self, part: str, indices: Iterable[int]) -> str:
+        """What all of them are called, in one cell of a table.
+
+        >>> ItemNames(train=("age", "bmi")).of_group("train", [1, 0])
+        'bmi; age'
+        """
+        return "; ".join(self.of(part, index) for index in indices)
 
     def save(self, path: Path) -> None:
         """Write the JSON that `load` reads."""

@@ -70,7 +70,7 @@ class InProcess:
             yield unit, self._opened[1](unit, advance)
 
     def visible(self, path: Path, folder: Path) -> Path:
-        """Itself."""
+        """The path itself: this process sees all files."""
         return path
 
     def forget(self) -> None:

@@ -68,7 +68,7 @@ class Processes:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def visible(self, path: Path, folder: Path) -> Path:
-        """Itself."""
+        """The path itself: processes of this machine see all files."""
         return path
 
     def forget(self) -> None:

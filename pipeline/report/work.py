@@ -14,7 +14,7 @@ influences of single images on a target, a panel, the page."""
 
 
 def silent(part: str, done: float) -> None:
-    """Nobody watches."""
+    """For a report whose progress nobody watches, as one that is made in memory."""
 
 
 class Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,17 @@ def content_of_images(path: Path | None) -> Any:
     if not path.exists():
         raise BadInputError(f"{path} does not exist; give a folder or file of images or labels.")
     return identity(path)
+
+
+def contents(files: Iterable[tuple[str, Path | None]]) -> dict[str, Any]:
+    """ "content of <name>" → checksum of the file; None is no file."""
+    found: dict[str, Any] = {}
+    for name, path in files:
+        if path is not None:
+            if not path.exists():
+                raise BadInputError(f"{path} does not exist; the source is not complete.")
+            found[f"content of {name}"] = identity(path)
+    return found
 
 
 def _no_problem(source: Source) -> str:

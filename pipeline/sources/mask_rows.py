@@ -54,7 +54,7 @@ class NumberRows:
         return int(self.array.shape[1])
 
     def bits(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Packed here."""
+        """Packed here; rows that hold anything but 0 and 1 are refused, with the first place."""
         some = np.asarray(self.array[rows])
         if some.dtype != np.bool_:
             wrong = ~((some == 0) | (some == 1))

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
 from pipeline.sources.array_files import Files, open_files
-from pipeline.sources.base import Arrived, content_of_images
+from pipeline.sources.base import Arrived, content_of_images, contents
 from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
-from pipeline.store.identity import identity
 from pipeline.text.json_file import read_json
 from pipeline.text.sealed_json import unsealed
 from pipeline.training.inputs import FEATURE_FILE, Features
@@ -76,12 +75,7 @@ def content_of_files(files: Files) -> dict[str, Any]:
     parts = {"masks": files.masks, "margins": files.margins, "images": files.images, "completed": files.completed}
     if files.numbered is not None:
         parts["features"] = files.numbered.features
-    found: dict[str, Any] = {}
-    for name, path in parts.items():
-        if path is not None:
-            if not path.exists():
-                raise BadInputError(f"{path} does not exist; the source is not complete.")
-            found[f"content of {name}"] = identity(path)
+    found = contents(parts.items())
     if files.numbered is not None:  # The manifest says what they must be, so only the content of a copy can matter.
         found["content of images"] = content_of_images(files.numbered.copy) or "CIFAR-10"
     if files.margin_step is not None:

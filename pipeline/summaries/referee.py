@@ -136,5 +136,5 @@ class RefereePageSummary(Summary):
     headline: str
 
     def describe(self) -> str:
-        """The same."""
+        """The headline of the page."""
         return self.headline

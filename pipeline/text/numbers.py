@@ -62,7 +62,11 @@ def thousands(count: int) -> str:
 
 
 def human_bytes(count: float) -> str:
-    """ "12.3 MB"."""
+    """Bytes in the unit that leaves few digits, of thousands.
+
+    >>> human_bytes(999), human_bytes(12_345_678), human_bytes(5e12)
+    ('999 B', '12.3 MB', '5000.0 GB')
+    """
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"

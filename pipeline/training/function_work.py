@@ -42,7 +42,7 @@ class FunctionTraining:
     repeatable: bool = True
 
     def size(self, unit: Models) -> float:
-        """Its models."""
+        """As many steps of the bar as it has models."""
         return unit.stop - unit.first
 
     def open(self, threads: int) -> FunctionTrainer:

@@ -60,7 +60,7 @@ class Training:
     inputs: Path
 
     def size(self, unit: Models) -> float:
-        """Its models."""
+        """As many steps of the bar as it has models."""
         return unit.stop - unit.first
 
     def open(self, threads: int) -> Trainer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.closed_pipe import echo
-from pipeline.commands.definitions.shared import making_command
+from pipeline.commands.definitions.shared import making_command, pipeline_of
 from pipeline.errors import BadInputError
 from pipeline.help_pages import HelpedCommand
 from pipeline.options import option, result_options, with_options
@@ -21,11 +21,10 @@ TOP = 20
 
 def _estimated(config_name: str, overrides: tuple[str, ...], store: Path) -> Estimated:
     from pipeline.commands.estimated import Estimated
-    from pipeline.config_files import load_config
-    from pipeline.run import Pipeline
 
-    pipeline = Pipeline(load_config(config_name, overrides), store, Path("reports"), origin=Path(config_name).stem)
-    return Estimated.of(pipeline, making_command("run", config_name, overrides, store))
+    return Estimated.of(
+        pipeline_of(config_name, overrides, store), making_command("run", config_name, overrides, store)
+    )
 
 
 @click.command(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from typing import Any
 
 import click
 
 from pipeline.closed_pipe import echo
-from pipeline.commands.definitions.shared import config_words, pipeline_of
+from pipeline.commands.definitions.shared import pipeline_of, reproducing_command
 from pipeline.completion.words import ScoreFile
 from pipeline.help_pages import HelpedCommand
 from pipeline.options import OneOf, common_options, corrections_without_prior, option, with_options
@@ -64,7 +63,7 @@ def referee(config_name: str, overrides: tuple[str, ...], as_csv: bool, **option
     asked = {name: options.pop(name) for name in QUESTION}
     settings = asked_settings(config_name, overrides, asked)
     pipeline = pipeline_of(config_name, settings, **options)
-    pipeline.command = shlex.join(["datamodels-inf", "referee", *config_words(config_name, settings)])
+    pipeline.command = reproducing_command(config_name, settings, "referee")
     if as_csv and not pipeline.quiet:
         pipeline.say = partial(echo, err=True)
     page = pipeline.run("referee-page")

@@ -8,7 +8,6 @@ import click
 
 from pipeline.closed_pipe import echo
 from pipeline.commands.definitions.shared import pipeline_of
-from pipeline.errors import BadInputError
 from pipeline.help_pages import HelpedCommand
 from pipeline.options import OneOf, methods, option, stage_options, with_options
 
@@ -23,7 +22,7 @@ from pipeline.options import OneOf, methods, option, stage_options, with_options
     ),
 )
 @with_options(stage_options("robustness"))
-@option("--finding", type=click.IntRange(min=1), metavar="N", help="Its number among those of the test.  [default: 1]")
+@option("--finding", type=click.IntRange(min=1), metavar="N", help="Its number.  [default: 1, or as in [robustness]]")
 @option("--pair", nargs=2, metavar="I J", help="Or two training images, by number or as class:position.")
 @option("--targets", metavar="T,T,…", help="Targets to test on, by number.")
 @option("--n-targets", type=click.IntRange(min=1), metavar="N", help="Or how many to choose.  [default: 5]")
@@ -41,31 +40,14 @@ from pipeline.options import OneOf, methods, option, stage_options, with_options
 )
 @option("--method", type=OneOf(methods), help="Which test.  [default: the first of test.method]")
 @option("--split", is_flag=True, help="Find on one half of the held-out models, test again on the other.")
-def robustness(
-    overrides: tuple[str, ...],
-    finding: int | None,
-    pair: tuple[str, str] | None,
-    targets: str | None,
-    split: bool,
-    **options: Any,
-) -> None:
+def robustness(config_name: str, overrides: tuple[str, ...], **options: Any) -> None:
     """Test a finding, or any pair, again with look-alikes of its images, beside controls.
 
     This is the paper's Table 2. The stages that it needs are run first, if they are not cached.
     """
-    from pipeline.commands.robustness import robustness_lines
+    from pipeline.commands.robustness import QUESTION, asked_settings, robustness_lines
 
-    if pair and finding:
-        raise BadInputError("--finding and --pair cannot both be given.")
-    if targets and options["n_targets"]:
-        raise BadInputError("--targets and --n-targets cannot both be given.")
-    asked: dict[str, Any] = {
-        name: options.pop(name) for name in ("n_targets", "neighbours", "metric", "embeddings", "method")
-    }
-    asked |= {"targets": f"[{targets}]" if targets else None, "split": "true" if split else None}
-    asked |= {"pair": [int(i) if i.isdecimal() else i for i in pair]} if pair else {"findings": [finding or 1]}
-    asked["metric"] = asked["metric"] or ("features" if asked["embeddings"] else None)
-    own = tuple(f"robustness.{name}={value}" for name, value in asked.items() if value is not None)
-    made = pipeline_of(overrides=(*overrides, *own), **options).run("robustness")
-    for line in robustness_lines(made):
+    asked = {name: options.pop(name) for name in QUESTION}
+    settings = asked_settings(config_name, overrides, asked)
+    for line in robustness_lines(pipeline_of(config_name, settings, **options).run("robustness")):
         echo(line)

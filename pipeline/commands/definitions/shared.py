@@ -76,10 +76,10 @@ def ask(question: str) -> bool:
         return click.confirm(question)
 
 
-def reproducing_command(config_name: str, overrides: tuple[str, ...]) -> str:
-    """What a user types to make the whole run again, wherever it is done."""
+def reproducing_command(config_name: str, overrides: tuple[str, ...], command: str = "run") -> str:
+    """What a user types to make the whole run, or the page of another command, again, wherever it is done."""
     kept = tuple(override for override in overrides if not override.strip().startswith("cluster."))
-    return shlex.join(["datamodels-inf", "run", *config_words(config_name, kept)])
+    return shlex.join(["datamodels-inf", command, *config_words(config_name, kept)])
 
 
 def config_words(config_name: str, overrides: tuple[str, ...]) -> list[str]:
@@ -91,12 +91,9 @@ def tested_of(config_name: str, overrides: tuple[str, ...], store: Path) -> Test
     """The finished test stage of a configuration."""
     from datamodels_inf.multiplicity import CORRECTIONS
     from pipeline.commands.tested import Tested
-    from pipeline.config_files import load_config
-    from pipeline.run import Pipeline
 
-    config = load_config(config_name, overrides)
-    last = "run" if CORRECTIONS[config.test.correction].needs_prior else "test"
-    pipeline = Pipeline(config, store, Path("reports"), origin=Path(config_name).stem)
+    pipeline = pipeline_of(config_name, overrides, store)
+    last = "run" if CORRECTIONS[pipeline.config.test.correction].needs_prior else "test"
     return Tested.of(pipeline, making_command(last, config_name, overrides, store))
 
 

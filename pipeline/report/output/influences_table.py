@@ -8,7 +8,6 @@ from typing import Any
 from pipeline.images.item_names import ItemNames
 from pipeline.report.content import Influences
 from pipeline.report.content.influences import Influential, Single, TargetInfluences
-from pipeline.report.output.tests_table import name_columns
 from pipeline.text.csv_text import write_csv
 
 
@@ -45,7 +44,7 @@ def values_of_single(single: Single, names: ItemNames) -> dict[str, Any]:
 
 
 def _name_columns(names: ItemNames) -> tuple[str, ...]:
-    return name_columns(names, train=("name_image",), targets=("name_target",))
+    return names.columns(train=("name_image",), targets=("name_target",))
 
 
 COLUMNS = tuple(values_of_single(Single(0, 0, "", "", 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, False), ItemNames()))

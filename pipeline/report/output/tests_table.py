@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+NAMED: dict[str, tuple[str, ...]] = {"train": ("name_i", "name_j"), "targets": ("name_target",)}
+"""Columns of names, which come last."""
+
+
 def write_tests(path: Path, groups: Sequence[Group], names: ItemNames, progress: Progress = silent) -> None:
     """All tests as CSV, one line each, in the order of the design, method after method."""
     _write(path, _header(names), (([], batch) for group in groups for batch in group.batches()), names, progress)
@@ -59,14 +63,14 @@ def _write(
 
 
 def _header(names: ItemNames) -> tuple[str, ...]:
-    return (*COLUMNS, *name_columns(names, train=("name_i", "name_j"), targets=("name_target",)))
+    return (*COLUMNS, *names.columns(**NAMED))
 
 
 def _texts(part: pa.Table, names: ItemNames) -> list[Any]:
     """The cells of some tests, column by column; names of images come last, where they have any."""
     texts = [_column(part[name]) for name in COLUMNS]
     of = {"name_i": ("train", "members_i"), "name_j": ("train", "members_j"), "name_target": ("target", "target")}
-    there = name_columns(names, train=("name_i", "name_j"), targets=("name_target",))
+    there = names.columns(**NAMED)
     return [*texts, *(_names(part[of[name][1]], names, of[name][0]) for name in there)]
 
 
@@ -91,7 +95,7 @@ def _names(column: pa.ChunkedArray, names: ItemNames, part: str) -> pa.Array:
     whole = column.combine_chunks()
     if pa.types.is_list(whole.type):
         if (np.diff(whole.offsets.to_numpy()) != 1).any():
-            return pa.array([quoted(names_of(names, part, members)) for members in whole.to_pylist()], pa.string())
+            return pa.array([quoted(names.of_group(part, members)) for members in whole.to_pylist()], pa.string())
         whole = whole.flatten()
     shown, codes = np.unique(whole.to_numpy(zero_copy_only=False), return_inverse=True)
     return word_texts(codes.ravel(), [names.of(part, index) for index in shown.tolist()])
@@ -102,19 +106,5 @@ def values_of(row: Row, names: ItemNames) -> dict[str, Any]:
     values = {column: getattr(row, column) for column in COLUMNS}
     sides = {"members_i": row.left, "members_j": row.right}
     own = {"name_i": ("train", row.left), "name_j": ("train", row.right), "name_target": ("target", (row.target,))}
-    there = name_columns(names, train=("name_i", "name_j"), targets=("name_target",))
-    return {**values, **sides, **{column: names_of(names, *own[column]) for column in there}}
-
-
-def name_columns(names: ItemNames, *, train: Sequence[str], targets: Sequence[str]) -> tuple[str, ...]:
-    """Of columns for names, those that have any: no column where nothing has a name.
-
-    >>> name_columns(ItemNames(train=("age", "bmi")), train=("name_i", "name_j"), targets=("name_target",))
-    ('name_i', 'name_j')
-    """
-    return (*(train if names.train else ()), *(targets if names.targets else ()))
-
-
-def names_of(names: ItemNames, part: str, indices: Iterable[int]) -> str:
-    """What images are called; of a group, with semicolons between."""
-    return "; ".join(names.of(part, index) for index in indices)
+    there = names.columns(**NAMED)
+    return {**values, **sides, **{column: names.of_group(*own[column]) for column in there}}

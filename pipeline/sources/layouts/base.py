@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import BadInputError
 from pipeline.sources.opened import Opened
-from pipeline.store.identity import identity
 
 if TYPE_CHECKING:
     from pipeline.config import Source
@@ -41,17 +39,6 @@ def folder_of(source: Source) -> Path:
     """`source.folder`, which has been checked to be there."""
     assert source.folder is not None
     return source.folder
-
-
-def contents(files: Iterable[tuple[str, Path | None]]) -> dict[str, Any]:
-    """ "content of <name>" → checksum of the file; None is no file."""
-    found: dict[str, Any] = {}
-    for name, path in files:
-        if path is not None:
-            if not path.exists():
-                raise BadInputError(f"{path} does not exist; the source is not complete.")
-            found[f"content of {name}"] = identity(path)
-    return found
 
 
 def there(path: Path) -> Path | None:

@@ -16,7 +16,8 @@ from pipeline.arrays import open_array, open_npz
 from pipeline.errors import BadInputError
 from pipeline.images.image_set import ImageSet, Labels
 from pipeline.sources.array_files import read_completed
-from pipeline.sources.layouts.base import Layout, contents, folder_of, there
+from pipeline.sources.base import contents
+from pipeline.sources.layouts.base import Layout, folder_of, there
 from pipeline.sources.mask_rows import ListedRows, MaskRows, NumberRows, PackedRows, largest_index, names_image_0
 from pipeline.sources.opened import Opened, finished_rows
 from pipeline.sources.outcome_rows import OutcomeRows

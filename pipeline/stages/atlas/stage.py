@@ -79,7 +79,7 @@ class Estimates:
     targets: Ints
 
     def size(self, unit: range) -> float:
-        """Its targets."""
+        """As many steps of the bar as it has targets."""
         return len(unit)
 
     def open(self, threads: int) -> EstimateMaker:
@@ -89,7 +89,7 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class EstimateMaker:
-    """Makes tiles."""
+    """Makes tiles: the estimate and its standard error of every image on each target (`datamodels_inf.atlas`)."""
 
     work: Estimates
     threads: int

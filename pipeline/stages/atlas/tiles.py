@@ -79,7 +79,7 @@ class Atlas(Tiled):
 
     @classmethod
     def of(cls, result: Result) -> Atlas:
-        """Its result."""
+        """From the result of the atlas stage."""
         return cls(result.folder, read_summary(result, AtlasSummary))
 
     def tail(self, place: int) -> Tail | None:

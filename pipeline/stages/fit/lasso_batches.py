@@ -43,7 +43,7 @@ class LassoBatches:
     def run(self) -> Iterator[tuple[list[Fit], list[Chosen]]]:
         """Of each prefix (fits, choices), in the order of the targets."""
         blocks = range(len(self.data.blocks))
-        kept = len(list(self.unfinished.glob("*.npz")))
+        kept = len(list(self.unfinished.glob("[!.]*.npz")))  # A process killed while it wrote has left another.
         if kept:
             steps = 2 * len(self._starts) * len(blocks)
             self.say(f"going on with a fit that was stopped: {kept:,} of {steps:,} steps are done")

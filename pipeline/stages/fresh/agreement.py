@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 from pipeline.config import Config
@@ -16,6 +13,7 @@ from pipeline.stages.fresh.compared import Estimates, signs_of_halves
 from pipeline.stages.fresh.models import FreshModels
 from pipeline.stages.fresh.pairs import pair_effects, read_chosen
 from pipeline.stages.fresh.stage import wanted
+from pipeline.store.tables import write_columns
 from pipeline.summaries import FreshAgreementSummary, HeldFamily
 
 VERSION = 1
@@ -67,7 +65,7 @@ def _methods(run: Run, fresh: FreshModels) -> dict[str, HeldFamily]:
         )
         names = {"method": np.full(len(own), method), "i": some.i, "j": some.j, "target": some.target}
         parts.append({**names, **one.tests.columns(said)})
-    _write(run.out / PAIRS, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    write_columns(run.out / PAIRS, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     return families
 
 
@@ -86,15 +84,8 @@ def _atlas(run: Run, fresh: FreshModels) -> HeldFamily | None:
 
         whole, signs = estimate(fresh), signs_of_halves(splits, estimate)
     names = {"image": cells.image, "target": targets[cells.place]}
-    _write(run.out / CELLS, {**names, **cells.tests.columns(whole)})
+    write_columns(run.out / CELLS, {**names, **cells.tests.columns(whole)})
     return cells.tests.family(whole, signs, cells.n_tests, cells.n_found, count_false=True)
-
-
-def _write(path: Path, columns: dict[str, Any]) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    parquet.write_table(pa.table(columns), path)
 
 
 INPUTS = ("download", "fit", "test", "evidence", "prior", "atlas", "influence", "fresh")

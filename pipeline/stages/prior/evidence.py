@@ -93,7 +93,7 @@ class FitEstimates:
     lasso: bool
 
     def size(self, unit: range) -> float:
-        """Its targets."""
+        """As many steps of the bar as it has targets."""
         return len(unit)
 
     def open(self, threads: int) -> FitEstimateMaker:
@@ -111,7 +111,7 @@ class FitEstimates:
 
 @dataclass(frozen=True, eq=False)
 class FitEstimateMaker:
-    """Makes tiles."""
+    """Makes tiles: what the fit rows say of every image on each target (`ImageEvidence`)."""
 
     work: FitEstimates
     threads: int
@@ -138,7 +138,7 @@ class Evidence(Tiled):
 
     @classmethod
     def of(cls, result: Result) -> Evidence:
-        """Its result."""
+        """From the result of the evidence stage."""
         return cls(result.folder, read_summary(result, EvidenceSummary))
 
     def rows_to_come(self, data: Data, *, every_model: bool) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 
 from pipeline.config import Config
 from pipeline.stages.base import Run, Stage
-from pipeline.stages.referee.stage import wanted
-from pipeline.stages.referee.tables import CONTRADICTIONS, PAIRS, read_columns
+from pipeline.stages.referee.stage import CONTRADICTIONS, PAIRS, wanted
 from pipeline.store.cache import Result
+from pipeline.store.tables import read_columns
 from pipeline.summaries import RefereePageSummary, RefereeSummary, read_summary
 from pipeline.text.own_paths import command_in_report
 from pipeline.text.referee_words import headline

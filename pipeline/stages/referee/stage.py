@@ -21,13 +21,14 @@ from pipeline.config import Config
 from pipeline.errors import BadInputError
 from pipeline.stages.base import PICTURES, Run, Stage
 from pipeline.stages.referee.methods import Scored, check_files, contents, scored_methods
-from pipeline.stages.referee.tables import CONTRADICTIONS, PAIRS, write_columns
 from pipeline.stages.referee.target_parts import Part, TargetParts, joined_pairs, joined_predictions
 from pipeline.stages.test.premise import check_premise, spoiled_influences, testable_pairs
+from pipeline.store.tables import write_columns
 from pipeline.summaries import Decided, Figure, MethodFigures, RefereeSummary
 from pipeline.text.own_paths import in_report
 
 VERSION = 1
+PAIRS, CONTRADICTIONS = "pairs.parquet", "contradictions.parquet"
 MOST_CONTRADICTIONS = 10_000
 READ = ("k", "alpha", "correction", "seed", "resamples")
 

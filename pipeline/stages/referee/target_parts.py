@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from datamodels_inf.pair_answers import Testable
 from datamodels_inf.refereeing.claims import claims_on
 from datamodels_inf.refereeing.prediction import Predictions, draw_resamples, predictions
 from datamodels_inf.refereeing.verdicts import directions
+from pipeline.places.base import Advance
 from pipeline.progress import progress_bar
 from pipeline.stages.base import Run
 from pipeline.stages.inputs import tested_targets
@@ -26,7 +27,6 @@ from pipeline.store.unfinished_steps import read_step, save_step
 from pipeline.text.referee_words import OWN
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
-Advance: TypeAlias = Callable[[float], object]
 
 PART_BYTES = 256 * 2**20
 """Of the scores and predictions of a part."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from datamodels_inf.kernels import ahead
 from pipeline.config import Config
@@ -11,11 +12,20 @@ from pipeline.stages.base import Run, Stage
 from pipeline.summaries import ReportSummary, TestSummary, read_summary
 
 VERSION = 16
+PRINTED = ("train", "verify")
+"""Sections that enter no key by themselves, but stand in the configuration at the end of the page: how the set was
+made, and what was held against fresh models. `[referee]` stands there too, but has a page of its own."""
 
 
 def left_out(config: Config) -> dict[str, str]:
-    """Nothing: the page prints the whole configuration."""
+    """Nothing: the page prints the whole configuration, but for where the work was done."""
     return {}
+
+
+def instead(config: Config) -> dict[str, Any]:
+    """What else is printed: a page must not show settings of an earlier run."""
+    dumped = config.model_dump(mode="json")
+    return {f"printed {section}.{name}": value for section in PRINTED for name, value in dumped[section].items()}
 
 
 def run(run: Run) -> ReportSummary:
@@ -56,4 +66,4 @@ def kernels(config: Config) -> Sequence[str]:
     return (*ahead.SUMS, *ahead.CLOSED_SETS, *ahead.ONE_TARGET)
 
 
-STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, published=True, kernels=kernels)
+STAGE = Stage("report", VERSION, INPUTS, ReportSummary, run, left_out, instead, published=True, kernels=kernels)

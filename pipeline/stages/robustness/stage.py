@@ -36,6 +36,7 @@ from pipeline.stages.test.premise import check_premise, testable_pairs
 from pipeline.stages.test.tests_file import MethodTests
 from pipeline.store.cache import Result
 from pipeline.store.identity import identity
+from pipeline.store.tables import write_columns
 from pipeline.store.unfinished_steps import read_again
 from pipeline.summaries import AgreementSummary, RobustnessSummary
 from pipeline.text.numbers import are_counted
@@ -222,7 +223,6 @@ def _agreements(again: Reruns, figures: Columns, k: int) -> dict[str, AgreementS
 def _write(path: Path, reruns: Sequence[Reruns], figures: Columns) -> None:
     """One row per re-run: the case (from 0), its role, its images, the target it is compared on, and its figures."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     def joined(name: str) -> Ints:
         return np.concatenate([getattr(again, name) for again in reruns] or [np.zeros(0, np.int64)])
@@ -231,7 +231,7 @@ def _write(path: Path, reruns: Sequence[Reruns], figures: Columns) -> None:
     columns["role"] = pa.array([ROLES[role] for role in joined("role").tolist()], pa.string())
     columns |= {name: joined(name) for name in ("i", "j", "target", "of")}
     columns |= {name: figures[name] for name in (*FIGURES, "adjusted")}
-    parquet.write_table(pa.table(columns), path)
+    write_columns(path, columns)
 
 
 def wanted(config: Config) -> bool:

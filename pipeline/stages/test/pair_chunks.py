@@ -46,7 +46,7 @@ class PairWork:
     testable: Testable
 
     def size(self, unit: Chunk) -> float:
-        """Its pairs."""
+        """As many steps of the bar as it has pairs."""
         return len(unit.pairs)
 
     def answers(self, threads: int) -> PairAnswers:

@@ -19,7 +19,7 @@ from datamodels_inf.counterfactual import Retrained, Swapped
 from pipeline.errors import BadInputError
 from pipeline.places.base import Place
 from pipeline.progress import progress_bar
-from pipeline.store.unfinished_steps import read_step, save_step
+from pipeline.store.unfinished_steps import read_again, read_step, save_step
 from pipeline.training.trained_set import TrainedSet
 from pipeline.training.work import CoupledModels
 from pipeline.verified import Claim, Verified
@@ -135,10 +135,7 @@ class Couples:
         """(2, n_couples, targets asked for) of each pair."""
         parts: dict[tuple[int, int], list[NDArray[np.float32]]] = {}
         for step in self._steps():
-            kept = self._read(step)
-            if kept is None:
-                raise BadInputError(f"{self.unfinished / step.name} is damaged; run the command again.")
-            parts.setdefault((step.pair, step.side), []).append(kept)
+            parts.setdefault((step.pair, step.side), []).append(read_again(self.unfinished / step.name)["margins"])
         return {
             sides: np.stack([np.concatenate(parts[pair, side]) for side in (0, 1)])
             for pair, sides in enumerate(self.targets)

@@ -3,11 +3,13 @@
 import json
 
 import pyarrow
+import pytest
 from clustered_images import settings
 from command_here import call, ok
 from pyarrow import parquet
 
-from pipeline.commands.robustness import robustness_lines
+from pipeline.commands.robustness import QUESTION, asked_settings, robustness_lines
+from pipeline.config_files import load_config
 from pipeline.store.cache import Result
 from pipeline.summaries import AgreementSummary, CaseSummary, LookAlikesSummary, RobustnessSummary
 from pipeline.text.rerun_roles import COMPARED
@@ -38,6 +40,38 @@ def test_the_command_prints_the_table_and_a_second_run_is_cached(clusters, tmp_p
     both = call(tmp_path, "robustness", *options, "--finding", "2", "--pair", "1", "2")
     assert both.returncode == 2
     assert "--finding and --pair cannot both be given" in both.stderr
+
+
+def asked_of(*overrides, **asked):
+    """The section [robustness] of a question."""
+    given = dict.fromkeys(QUESTION) | {"split": False} | asked
+    return load_config("digits", asked_settings("digits", overrides, given)).robustness
+
+
+@pytest.mark.parametrize("configured", ("robustness.top=2", "robustness.findings=[3]", "robustness.pair=[4, 5]"))
+def test_a_question_takes_the_place_of_what_the_configuration_names(configured):
+    """Only one of the three may be set, and the configuration has one already."""
+    finding, pair = asked_of(configured, finding=6), asked_of(configured, pair=("7", "dog:8"))
+    assert (finding.top, finding.findings, finding.pair) == (0, [6], [])
+    assert (pair.top, pair.findings, pair.pair) == (0, [], [7, "dog:8"])
+
+
+def test_without_a_question_it_is_that_of_the_configuration_or_the_first_finding():
+    assert asked_of().findings == [1]
+    asked = asked_of("robustness.top=2", neighbours=3)
+    assert (asked.top, asked.findings, asked.neighbours) == (2, [], 3)
+
+
+def test_so_many_targets_are_chosen_though_the_configuration_names_some():
+    asked = asked_of("robustness.targets=[1, 2]", n_targets=3)
+    assert (asked.targets, asked.n_targets) == ([], 3)
+
+
+@pytest.mark.parametrize("name", ("it's", "C:\\a", 'say "b"', "1e5"))
+def test_names_and_paths_are_taken_as_they_are_typed(name):
+    assert asked_of(pair=(name, "3")).pair == [name, 3]
+    asked = asked_of(embeddings=name)
+    assert (str(asked.embeddings), asked.metric) == (name, "features")
 
 
 def test_a_pvalue_that_underflowed_is_not_printed_as_0(tmp_path):

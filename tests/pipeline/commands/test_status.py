@@ -26,6 +26,13 @@ def test_what_is_damaged_is_not_counted_as_a_result_of_others(small_run):
     assert "of other configurations" not in output
 
 
+def test_what_a_process_was_killed_over_is_no_damaged_result(small_run):
+    """A folder has its manifest a moment before its name, and is removed by the next command that runs stages."""
+    (fit,) = (path for path in (small_run / "data" / "fit").iterdir() if not path.name.startswith("."))
+    shutil.copytree(fit, fit.with_name(f".tmp-{fit.name}-12345"))
+    assert "damaged" not in ok(small_run, "status", *SMALL)
+
+
 def test_what_depends_on_a_stage_that_is_made_again_is_kept_if_that_is_as_before(small_run):
     (path,) = (small_run / "data" / "fit").glob("*/datamodel.npz")
     path.unlink()

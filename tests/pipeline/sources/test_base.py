@@ -5,7 +5,7 @@ import pytest
 
 from pipeline.errors import BadInputError
 from pipeline.sources import SOURCES
-from pipeline.sources.base import content_of_images
+from pipeline.sources.base import content_of_images, contents
 
 
 def test_the_content_of_images_follows_their_bytes_and_not_their_place(tmp_path):
@@ -19,6 +19,13 @@ def test_the_content_of_images_follows_their_bytes_and_not_their_place(tmp_path)
 def test_images_that_are_not_there_are_named(tmp_path):
     with pytest.raises(BadInputError, match=r"nowhere\.npz does not exist; give a folder or file of images or labels"):
         content_of_images(tmp_path / "nowhere.npz")
+
+
+def test_contents_are_of_files_that_are_there(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    assert list(contents([("a", tmp_path / "a.npy"), ("b", None)])) == ["content of a"]
+    with pytest.raises(BadInputError, match=r"b\.npy does not exist; the source is not complete"):
+        contents([("b", tmp_path / "b.npy")])
 
 
 @pytest.mark.parametrize("kind", SOURCES.values(), ids=list(SOURCES))

@@ -22,3 +22,5 @@ def test_a_store_is_named_only_where_it_is_not_the_usual_one():
 def test_a_command_does_not_say_where_the_work_was_done():
     elsewhere = ("cluster.address=local:2", *CHANGED, "cluster.patience=5")
     assert reproducing_command("digits", elsewhere) == reproducing_command("digits", CHANGED)
+    assert reproducing_command("digits", elsewhere, "referee").startswith("datamodels-inf referee --config digits")
+    assert "cluster" not in reproducing_command("digits", elsewhere, "referee")

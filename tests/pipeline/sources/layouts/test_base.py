@@ -8,7 +8,7 @@ from pipeline.config import Source
 from pipeline.errors import BadInputError
 from pipeline.sources.folder import layout_of
 from pipeline.sources.layouts import LAYOUTS
-from pipeline.sources.layouts.base import contents, there
+from pipeline.sources.layouts.base import there
 
 MASKS, OUTCOMES = law()
 
@@ -38,9 +38,7 @@ def test_a_folder_in_none_is_told_all_of_them(tmp_path):
     assert all(layout.files.format(percent=50) in str(error.value) for layout in LAYOUTS.values())
 
 
-def test_contents_are_of_files_that_are_there(tmp_path):
+def test_a_file_is_there_or_none(tmp_path):
     np.save(tmp_path / "a.npy", MASKS)
+    assert there(tmp_path / "a.npy") == tmp_path / "a.npy"
     assert there(tmp_path / "b.npy") is None
-    assert list(contents([("a", there(tmp_path / "a.npy")), ("b", None)])) == ["content of a"]
-    with pytest.raises(BadInputError, match=r"b\.npy does not exist; the source is not complete"):
-        contents([("b", tmp_path / "b.npy")])

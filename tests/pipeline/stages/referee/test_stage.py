@@ -9,7 +9,8 @@ from small_refereed import FIT_ROWS, METHODS, ROWS, TARGETS, pipeline
 from datamodels_inf import referee
 from pipeline.errors import BadInputError
 from pipeline.stages.inputs import Fitted
-from pipeline.stages.referee.tables import CONTRADICTIONS, PAIRS, read_columns
+from pipeline.stages.referee.stage import CONTRADICTIONS, PAIRS
+from pipeline.store.tables import read_columns
 from pipeline.summaries import DownloadSummary, RefereeSummary, read_summary
 
 NAMES = ("good", "turned", "noise", "lasso")

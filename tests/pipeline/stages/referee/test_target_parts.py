@@ -8,8 +8,9 @@ from small_refereed import FIT_ROWS, ROWS, TARGETS, pipeline, write_source
 
 from pipeline.stages.inputs import Fitted
 from pipeline.stages.referee import target_parts
-from pipeline.stages.referee.tables import PAIRS, read_columns
+from pipeline.stages.referee.stage import PAIRS
 from pipeline.stages.referee.target_parts import joined_pairs
+from pipeline.store.tables import read_columns
 
 
 def result(made):

@@ -14,7 +14,9 @@ from report_content import Page, check_self_contained
 
 from datamodels_inf import SquaredResidual, influence
 from datamodels_inf.multiplicity import adjust_pvalues
+from pipeline.config_files import load_config
 from pipeline.stages.prior.files import read_prior
+from pipeline.stages.report.stage import STAGE
 from pipeline.store.cache import Result
 
 PROGRESSIVE = (
@@ -48,6 +50,18 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stage")
     ok(folder, "report", *SMALL, *BOTH)
     return folder
+
+
+@pytest.mark.parametrize("change", ("train.n_models=7", "verify.models=8", "report.title=Other"))
+def test_no_page_shows_a_setting_of_an_earlier_run(change):
+    """What it prints of how its set was made enters its key too, though no number of it depends on that."""
+    before, after = load_config("digits", ()), load_config("digits", [change, "report.name=digits"])
+    assert STAGE.settings(before) != STAGE.settings(after)
+
+
+def test_where_the_work_is_done_makes_no_other_page():
+    before, after = load_config("digits", ()), load_config("digits", ["cluster.address=local:2"])
+    assert STAGE.settings(before) == STAGE.settings(after)
 
 
 def test_the_page_of_a_run_is_whole(run):

@@ -9,7 +9,7 @@ from trained_here import margins_of, noted_units
 
 from datamodels_inf.counterfactual import Retrained
 from pipeline.config_files import load_config
-from pipeline.errors import BadInputError
+from pipeline.errors import BadInputError, WorkStoppedError
 from pipeline.places.processes import Processes
 from pipeline.stages.verify.couples import Couples, Step, sides_of
 from pipeline.training.trained_set import TrainedSet
@@ -82,3 +82,12 @@ def test_a_batch_that_is_there_is_not_trained_again_and_a_damaged_one_is(couples
         assert couples_of([make_claim()]).verified() == rows
     assert [(unit.first, unit.side) for unit in seen[4:]] == [(2, 1)]
     assert "its models are trained again" in capsys.readouterr().out
+
+
+def test_a_batch_that_is_damaged_after_it_was_looked_at_stops_the_work_and_is_no_bad_input(couples_of):
+    couples = couples_of([make_claim()])
+    couples.verified()
+    path = couples.unfinished / Step(0, 1, 0, 4).name
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(WorkStoppedError, match=rf"{path.name} is damaged .* run it again\."):
+        couples_of([make_claim()])._margins  # noqa: B018

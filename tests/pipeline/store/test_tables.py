@@ -1,8 +1,8 @@
-"""The referee's tables come back as they were written."""
+"""Tables come back as they were written."""
 
 import numpy as np
 
-from pipeline.stages.referee.tables import read_columns, write_columns
+from pipeline.store.tables import read_columns, write_columns
 
 
 def test_tables_come_back(tmp_path):

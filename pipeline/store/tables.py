@@ -1,4 +1,4 @@
-"""The tables of the referee's stage: tested pairs, and claims that contradict each other."""
+"""Small tables of a stage as Parquet files, for those that need not be written a group of rows at a time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PAIRS = "pairs.parquet"
-CONTRADICTIONS = "contradictions.parquet"
 
-
-def write_columns(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
-    """A table of one-dimensional columns."""
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """A table of one-dimensional columns: arrays of numpy's or of Arrow's."""
     import pyarrow as pa
     from pyarrow import parquet
 
