@@ -99,7 +99,8 @@ def _run() -> None:
 
 def _hinted(error: click.ClickException) -> str:
     """What is wrong, and where the right words stand, unless it names them itself."""
-    message, ctx = error.format_message(), getattr(error, "ctx", None)
+    message, ctx = error.format_message().replace("\n\t", " "), getattr(error, "ctx", None)
+    message = message.replace("is not a valid integer range", "is not a whole number")
     if ctx is None or "Did you mean" in message:
         return message
     return f"{message.rstrip('.')}; see {ctx.command_path} --help."

@@ -65,7 +65,9 @@ def working_lines(looked: Looked) -> Iterator[str]:
     for line in doubts(looked):
         yield f"Warning: {line}."
     atlas = atlas_targets(config, looked)
-    if atlas.size:
+    if atlas.size and premise.law == "stratified" and not config.test.allow_unexchangeable:
+        yield "Atlas: none, for masks that are stratified by class compare an image only with others of its class."
+    elif atlas.size:
         yield f"Atlas: the influence of each of {looked.n_train:,} images, {_targets(atlas.size)} looked at."
 
 

@@ -11,12 +11,15 @@ from pipeline.sources.imports import importer_of
 from pipeline.sources.layouts import LAYOUTS, Layout
 from pipeline.sources.opened import Opened
 from pipeline.sources.trained import bring_opened
+from pipeline.text.given_names import listed, one_line
 
 if TYPE_CHECKING:
     from pipeline.config import Config, Source
     from pipeline.stages.base import Run
 
 CONTENT = "the content of the files enters instead"
+TABLES = (".csv", ".tsv", ".txt")
+FROM_TABLE = 'of a table make an array: numpy.save("masks.npy", numpy.loadtxt("masks.csv", delimiter=","))'
 
 
 def layout_of(source: Source) -> Layout:
@@ -34,7 +37,17 @@ def layout_of(source: Source) -> Layout:
             f"{importer.command(folder)}."
         )
     known = ", no ".join(layout.files.format(percent=source.percent) for layout in LAYOUTS.values())
-    raise BadInputError(f"source.folder {folder} holds no {known}; docs/own-data.md shows how it may look.")
+    raise BadInputError(
+        f"source.folder {folder} holds no {known}, but {_held(folder)}; docs/own-data.md shows how it may look."
+    )
+
+
+def _held(folder: Path) -> str:
+    """What lies in a folder, so that a name that is nearly right is seen; and what to do with tables of text."""
+    names = sorted(one_line(path.name) for path in folder.iterdir())
+    if not names:
+        return "nothing at all"
+    return listed(names) + (f" ({FROM_TABLE})" if any(name.lower().endswith(TABLES) for name in names) else "")
 
 
 def open_folder(source: Source) -> Opened:

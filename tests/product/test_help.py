@@ -145,6 +145,8 @@ def test_without_a_command_the_page_is_shown_and_the_code_is_2(tmp_path):
     (("config", "shw"), "No such command 'shw'. Did you mean 'show'?"),
     (("run", "digits"), "Got unexpected extra argument (digits); see datamodels-inf run --help."),
     (("init",), "Missing argument 'FOLDER'; see datamodels-inf init --help."),
+    (("completion",), "Missing argument 'SHELL'. Choose from: bash, zsh, fish; see datamodels-inf completion --help."),
+    (("verify", "--pair", "1", "2", "--target", "3:0"), "Invalid value for '--target': '3:0' is not a whole number; "),
     (("run", "--set", "tst.k=1"), "configuration digits: tst is not a setting (did you mean test?); allowed are "),
     (("run", "--set", "test.alhpa=0.1"),
      "configuration digits: test.alhpa is not a setting (did you mean alpha?); allowed are "),

@@ -37,7 +37,7 @@ def _estimated(config_name: str, overrides: tuple[str, ...], store: Path) -> Est
     ),
 )
 @with_options(result_options)
-@option("--target", metavar="T", help="The images that help and hurt this target most; number or class:position.")
+@option("--target", metavar="T", help="The images that help and hurt this target most; number, class:position or name.")
 @option(
     "--image",
     metavar="I",

@@ -47,7 +47,7 @@ def download(**options: Any) -> None:
 @click.command(
     cls=HelpedCommand,
     short_help="Stages 1 and 2: fit a datamodel of each target, or load them.",
-    examples=("datamodels-inf fit", "datamodels-inf fit --set fit.targets=[0,3,13]"),
+    examples=("datamodels-inf fit", "datamodels-inf fit --set 'fit.targets=[0, 3, 13]'"),
 )
 @with_options(stage_options("fit"))
 def fit(**options: Any) -> None:

@@ -91,7 +91,7 @@ class OwnFolder:
         if masks.n_models != outcomes.n_models:
             raise BadInputError(
                 f"{outcomes.name} has {outcomes.n_models:,} rows, but {name} has {masks.n_models:,}; there must be one "
-                "for each model in both."
+                f"for each model in both{_turned(masks, name, outcomes)}."
             )
         self._check_counts(masks, outcomes, labels)
         completed, where = self._completed(files["completed"], masks.n_models)
@@ -302,6 +302,15 @@ def without_labels(path: Path) -> bool:
             return "train" in stored and "train_labels" not in stored
     except (OSError, ValueError):
         return False  # Whatever is wrong with it, reading it says so.
+
+
+def _turned(masks: MaskRows, name: str, outcomes: OutcomeRows) -> str:
+    """A guess, where one of the two fits with its rows as columns."""
+    if isinstance(masks, NumberRows) and masks.n_train == outcomes.n_models:
+        return f" ({name} has as many columns: turned, by .T, it would fit)"
+    if outcomes.n_targets == masks.n_models:
+        return f" ({outcomes.name} has as many columns: turned, by .T, it would fit)"
+    return ""
 
 
 def _of(source: Source) -> OwnFolder:

@@ -109,6 +109,29 @@ def test_stratified_masks_with_labels(tmp_path):
     assert "stratified: so many of each class in every mask" in said
     assert (found["design"], found["target_class"]) == ("paper", "b")
     assert "tests 80 pairs" in said  # 20 within each of 4 classes; the others are not tested.
+    assert "Atlas: none, for masks that are stratified by class" in said and "looked at" not in said
+
+
+def test_names_that_are_nearly_right_are_shown_and_tables_of_text_explained(tmp_path):
+    (tmp_path / "own").mkdir()
+    assert ", but nothing at all; docs/own-data.md" in call(tmp_path, "init", "own").stderr
+    np.save(tmp_path / "own" / "mask.npy", MASKS)
+    (tmp_path / "own" / "a\nb").touch()
+    done = call(tmp_path, "init", "own")
+    assert ", but a b, mask.npy; docs/own-data.md" in done.stderr and "loadtxt" not in done.stderr
+    (tmp_path / "own" / "outcomes.CSV").touch()
+    done = call(tmp_path, "init", "own")
+    assert 'outcomes.CSV (of a table make an array: numpy.save("masks.npy", numpy.loadtxt(' in done.stderr
+
+
+@pytest.mark.parametrize("turned", ("masks", "outcomes", None))
+def test_an_array_that_lies_the_other_way_round_is_named(tmp_path, turned):
+    masks, outcomes = (MASKS.T if turned == "masks" else MASKS), (OUTCOMES.T if turned == "outcomes" else OUTCOMES)
+    write(tmp_path / "own", outcomes[:300] if turned is None else outcomes, masks=masks)
+    done = call(tmp_path, "init", "own")
+    assert done.returncode == 2 and "there must be one for each model in both" in done.stderr
+    hint = f"(own/{turned}.npy has as many columns: turned, by .T, it would fit)"
+    assert (hint in done.stderr) == (turned is not None) and ("turned" in done.stderr) == (turned is not None)
 
 
 def test_where_a_run_would_be_refused_it_says_so_and_why(tmp_path):
@@ -151,7 +174,7 @@ def test_names_of_reports(tmp_path, folder, name):
 def test_what_is_no_folder_of_models(tmp_path):
     (tmp_path / "x" / "0").mkdir(parents=True)
     done = call(tmp_path, "init", "x")
-    assert done.returncode == 2 and "docs/own-data.md shows how it may look" in done.stderr
+    assert done.returncode == 2 and ", but 0; docs/own-data.md shows how it may look" in done.stderr
     (tmp_path / "x" / "0" / "indices.txt").write_text("1\n2")
     done = call(tmp_path, "init", "x")
     assert done.returncode == 2 and "import --from dattri x OUT --outcomes FILE.npy." in done.stderr
