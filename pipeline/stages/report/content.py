@@ -22,6 +22,9 @@ from pipeline.text.given_names import outcome_name
 from pipeline.text.numbers import or_nan
 from pipeline.text.own_paths import command_in_report, in_report
 
+NOT_SHOWN = ("cluster", "referee")
+"""Sections of the configuration that have no part in the page: where the work was done, and what has its own page."""
+
 
 def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Content:
     """Everything on the page. evidence: the fields that `pipeline.stages.report.evidence` looks up."""
@@ -60,7 +63,7 @@ def content_of(run: Run, decided: Decided, evidence: Mapping[str, Any]) -> Conte
         names=data.names,
         tau=config.test.tau,
         provenance=provenance_of(config, inputs, command_in_report(run.command)),
-        configuration=to_toml(config, without=("cluster",), change=in_report),  # The place of the work changes nothing.
+        configuration=to_toml(config, without=NOT_SHOWN, change=in_report),
     )
 
 

@@ -11,14 +11,14 @@ from pipeline.progress import progress_bar
 from pipeline.stages.base import Run, Stage
 from pipeline.summaries import ReportSummary, TestSummary, read_summary
 
-VERSION = 16
+VERSION = 17
 PRINTED = ("train", "verify")
 """Sections that enter no key by themselves, but stand in the configuration at the end of the page: how the set was
-made, and what was held against fresh models. `[referee]` stands there too, but has a page of its own."""
+made, and what was held against fresh models."""
 
 
 def left_out(config: Config) -> dict[str, str]:
-    """Nothing: the page prints the whole configuration, but for where the work was done."""
+    """Nothing: the page prints the whole configuration, but for `content.NOT_SHOWN`."""
     return {}
 
 

@@ -16,6 +16,7 @@ from datamodels_inf import SquaredResidual, influence
 from datamodels_inf.multiplicity import adjust_pvalues
 from pipeline.config_files import load_config
 from pipeline.stages.prior.files import read_prior
+from pipeline.stages.report.content import NOT_SHOWN
 from pipeline.stages.report.stage import STAGE
 from pipeline.store.cache import Result
 
@@ -57,6 +58,14 @@ def test_no_page_shows_a_setting_of_an_earlier_run(change):
     """What it prints of how its set was made enters its key too, though no number of it depends on that."""
     before, after = load_config("digits", ()), load_config("digits", [change, "report.name=digits"])
     assert STAGE.settings(before) != STAGE.settings(after)
+
+
+@pytest.mark.parametrize("section", NOT_SHOWN)
+def test_what_is_not_in_its_key_is_not_on_the_page(run, section):
+    (page,) = (run / "reports").glob("*/index.html")
+    shown = Page(page.read_text(encoding="utf-8")).text
+    assert "[report]" in shown and "[train]" in shown
+    assert f"[{section}]" not in shown
 
 
 def test_where_the_work_is_done_makes_no_other_page():
