@@ -5,7 +5,6 @@ Results of all configurations, rows of mirrors, unfinished steps, CIFAR-10, and 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from pipeline.store.hashing import part_digest
 from pipeline.store.manifests import MANIFEST, read_fitting
 from pipeline.store.unfinished_steps import fits_checksum, read_step
 from pipeline.store.unfinished_works import unfinished_works
+from pipeline.text.json_file import read_json
 from pipeline.text.numbers import counted, human_bytes
 
 KEY = re.compile("[0-9a-f]{16}")
@@ -51,6 +51,7 @@ class Check:
 
 def verified_lines(pipeline: Pipeline) -> Iterator[str]:
     """A line for each file that is damaged, or one that all are as they were written."""
+    refuse_no_store(pipeline.store.root, wanted=True)
     checks = list({check.name or id(check): check for check in _checks(pipeline)}.values())
     problems = _made(checks, pipeline.quiet, pipeline.threads or available_cores())
     yield from sorted({f"{check.path}: {words}" for check, words in problems})
@@ -62,6 +63,12 @@ def verified_lines(pipeline: Pipeline) -> Iterator[str]:
             "fetches again what it needs of them."
         )
     yield f"{counted(files, 'file')}, {human_bytes(n_bytes)}: all as they were written"
+
+
+def refuse_no_store(root: Path, *, wanted: bool = False) -> None:
+    """Of what is no folder nothing can be said. wanted: nor of one that is not there yet."""
+    if (wanted or root.exists()) and not root.is_dir():
+        raise BadInputError(f"--store {root} is {'no folder' if root.exists() else 'not there'}; name the store.")
 
 
 def _made(checks: Sequence[Check], quiet: bool, threads: int) -> list[tuple[Check, str]]:
@@ -189,8 +196,8 @@ def _of_images(folder: Path) -> Iterator[Check]:
     if not path.is_file():
         return
     try:
-        digest = str(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["file_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+        digest = str(read_json(path.with_suffix(".json"))["file_sha256"])
+    except (BadInputError, KeyError, TypeError):
         yield _wrong(path.with_suffix(".json"))
         return
     yield _whole(path, {"bytes": path.stat().st_size, "sha256": digest})
