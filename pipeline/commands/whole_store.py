@@ -51,7 +51,7 @@ class Check:
 
 def verified_lines(pipeline: Pipeline) -> Iterator[str]:
     """A line for each file that is damaged, or one that all are as they were written."""
-    refuse_no_store(pipeline.store.root, wanted=True)
+    refuse_no_store(pipeline.store.root)
     checks = list({check.name or id(check): check for check in _checks(pipeline)}.values())
     problems = _made(checks, pipeline.quiet, pipeline.threads or available_cores())
     yield from sorted({f"{check.path}: {words}" for check, words in problems})
@@ -65,10 +65,10 @@ def verified_lines(pipeline: Pipeline) -> Iterator[str]:
     yield f"{counted(files, 'file')}, {human_bytes(n_bytes)}: all as they were written"
 
 
-def refuse_no_store(root: Path, *, wanted: bool = False) -> None:
-    """Of what is no folder nothing can be said. wanted: nor of one that is not there yet."""
-    if (wanted or root.exists()) and not root.is_dir():
-        raise BadInputError(f"--store {root} is {'no folder' if root.exists() else 'not there'}; name the store.")
+def refuse_no_store(root: Path) -> None:
+    """Of what is no folder nothing can be said; where nothing is yet, nothing is wrong."""
+    if root.exists() and not root.is_dir():
+        raise BadInputError(f"--store {root} is no folder; name the store.")
 
 
 def _made(checks: Sequence[Check], quiet: bool, threads: int) -> list[tuple[Check, str]]:
