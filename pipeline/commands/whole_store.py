@@ -52,8 +52,11 @@ class Check:
 def verified_lines(pipeline: Pipeline) -> Iterator[str]:
     """A line for each file that is damaged, or one that all are as they were written."""
     refuse_no_store(pipeline.store.root)
-    checks = list({check.name or id(check): check for check in _checks(pipeline)}.values())
-    problems = _made(checks, pipeline.quiet, pipeline.threads or available_cores())
+    checks, threads = _different_checks(pipeline), pipeline.threads or available_cores()
+    problems = _made(checks, pipeline.quiet, threads)
+    if problems:  # A run beside this may have finished or replaced some meanwhile: as they are now.
+        wrong = {check.path for check, _ in problems}
+        problems = _made([check for check in _different_checks(pipeline) if check.path in wrong], True, threads)
     yield from sorted({f"{check.path}: {words}" for check, words in problems})
     files, n_bytes = len({check.path for check in checks}), sum(check.n_bytes for check in checks)
     if problems:
@@ -88,6 +91,10 @@ def _made(checks: Sequence[Check], quiet: bool, threads: int) -> list[tuple[Chec
 
         in_threads(make, sorted(checks, key=lambda check: -check.n_bytes), threads)
     return found
+
+
+def _different_checks(pipeline: Pipeline) -> list[Check]:
+    return list({check.name or id(check): check for check in _checks(pipeline)}.values())
 
 
 def _checks(pipeline: Pipeline) -> Iterator[Check]:
@@ -157,7 +164,7 @@ def _of_work(folder: Path) -> Iterator[Check]:
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.name.startswith(PART) or path.suffix == ".sha256":
             continue
-        size, copy = path.stat().st_size, COPY.fullmatch(path.name)
+        size, copy = _size(path), COPY.fullmatch(path.name)
         if copy is not None:
             yield Check(path, size, _of_copy(path, copy[1]))
         elif path.suffix == ".npz":
@@ -246,4 +253,12 @@ def _wrong(path: Path) -> Check:
 
 def _right(path: Path) -> Check:
     """One that has been."""
-    return Check(path, path.stat().st_size, lambda advance: "")
+    return Check(path, _size(path), lambda advance: "")
+
+
+def _size(path: Path) -> int:
+    """0 of what a run has just removed."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

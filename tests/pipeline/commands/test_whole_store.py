@@ -11,7 +11,7 @@ from command_here import call, ok
 from real_command import SMALL
 from released_fixtures import bucket, no_long_pauses, source
 
-from pipeline.store.unfinished_steps import note_checksum, save_step
+from pipeline.store.unfinished_steps import note_checksum, read_step, save_step
 
 __all__ = ["bucket", "no_long_pauses", "source"]
 
@@ -36,6 +36,20 @@ def test_a_whole_store_is_said_to_be_so(small_run):
     assert re.fullmatch(r"\d+ files, [\d.]+ [kM]B: all as they were written", line)
     assert "0 files, 0 B: all" in ok(small_run, "status", "--verify", "--store", "elsewhere")
     assert not (small_run / "elsewhere").exists()
+
+
+def test_what_a_run_beside_it_finishes_meanwhile_is_no_damage(tmp_path, monkeypatch):
+    work = tmp_path / "data" / "fit" / f".work-{'0' * 16}-{'1' * 8}"
+    work.parent.mkdir(parents=True)
+    save_step(work / "00000.npz", {"a": np.zeros(3)})
+    save_step(work / "00001.npz", {"a": np.zeros(3)})
+
+    def read_as_the_run_ends(path, complain):
+        shutil.rmtree(work, ignore_errors=True)
+        return read_step(path, complain)
+
+    monkeypatch.setattr("pipeline.commands.whole_store.read_step", read_as_the_run_ends)
+    assert "all as they were written" in ok(tmp_path, "status", "--verify")
 
 
 def test_a_file_is_no_store(tmp_path):
