@@ -85,7 +85,7 @@ class OutcomeRows:
 
     def refuse_tiny(self, largest: NDArray[Any]) -> None:
         """Of each target the largest size of an outcome: where all are tiny, nothing would be found without a word."""
-        tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST)) if self.dtype == np.float64 else []
+        tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST) & (self.dtype == np.float64))
         if len(tiny):
             raise BadInputError(
                 f"{self.name} holds nothing larger than {largest[tiny[0]]:g} in column {some_of(tiny)}; outcomes that "
