@@ -18,6 +18,10 @@ from datamodels_inf.internal.checks import check_alpha, check_fraction, check_in
 from datamodels_inf.methods import METHODS
 
 Figure = TypeVar("Figure")
+TINIEST, SMALLEST_SHARE = 1e-300, 1e-9
+"""Beyond, floating point has no numbers for the answers."""
+MOST_MODELS = 100_000_000
+"""More are not asked about: the exact power of so many takes a minute."""
 
 
 class ByMethod(Generic[Figure]):
@@ -96,7 +100,8 @@ def detectable_effect(
     """
     rows = n if isinstance(n, Mapping) else dict.fromkeys(METHODS, n)
     for count in rows.values():
-        check_integer("n", count, 2)
+        if check_integer("n", count, 2) > MOST_MODELS:
+            raise ValueError(f"`n` must be at most {MOST_MODELS:,}, but it is {count:.6g}.")
     q = _check(alpha, power, noise, proportion)
     found = {name: METHODS[name].planner.effect(count, q, alpha, power) for name, count in rows.items()}
     return Detectable({name: None if c is None else c * noise for name, c in found.items()})
@@ -104,9 +109,14 @@ def detectable_effect(
 
 def _check(alpha: float, power: float, noise: float, proportion: float) -> float:
     """q = 2·proportion·(1 − proportion), of settings that make sense."""
-    check_alpha(alpha)
+    if check_alpha(alpha) < TINIEST:
+        raise ValueError(f"`alpha` must be at least {TINIEST:g}, but it is {alpha}.")
     if not alpha < check_fraction("power", power):
         raise ValueError(f"`power` must be larger than `alpha`, but they are {power} and {alpha}.")
     if check_number("noise", noise) <= 0.0:
         raise ValueError(f"`noise` must be a finite number above 0, but it is {noise}.")
-    return 2.0 * check_fraction("proportion", proportion) * (1.0 - proportion)
+    if not TINIEST <= noise <= 1.0 / TINIEST:
+        raise ValueError(f"`noise` must lie between {TINIEST:g} and {1.0 / TINIEST:g}, but it is {noise}.")
+    if not SMALLEST_SHARE <= check_fraction("proportion", proportion) <= 1.0 - SMALLEST_SHARE:
+        raise ValueError(f"`proportion` must lie between {SMALLEST_SHARE:g} and 1 less that, but it is {proportion}.")
+    return 2.0 * proportion * (1.0 - proportion)

@@ -21,7 +21,7 @@ from pipeline.report_name import about_other_data, changes, joined, name_of_file
 from pipeline.settings.base import expanded
 from pipeline.sources import SOURCES
 from pipeline.text.json_file import read_text
-from pipeline.text.secrets import in_texts
+from pipeline.text.secrets import in_texts, without_secrets
 from pipeline.text.toml_text import read_toml
 
 LONGEST_VALUE = 400
@@ -182,7 +182,9 @@ def _sentence(error: ValidationError) -> str:
 
 
 def _cut(text: str) -> str:
-    """Of a value that somebody wrote, its beginning and its end: a sentence is to be read."""
+    """Of a value that somebody wrote, its beginning and its end: a sentence is to be read. Secrets go first: of an
+    address that was cut, nobody can tell any more what is one."""
+    text = without_secrets(text)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE // 2]}…{text[-LONGEST_VALUE // 2 :]}"
 
 

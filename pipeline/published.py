@@ -16,6 +16,7 @@ from pipeline.report_name import changes
 from pipeline.store.cache import Result
 from pipeline.store.files import PART, file_digest, whole_file
 from pipeline.store.listed_files import LISTED, blocked, list_text, listed_files, listed_mark, write_list
+from pipeline.store.locks import refuse_what_is_no_lock
 from pipeline.text.json_file import read_json
 from pipeline.text.own_paths import command_in_report, in_report
 from pipeline.text.toml_text import read_toml
@@ -62,7 +63,9 @@ def publish(result: Result, home: Path, config: Config, command: str) -> Iterato
 
 def publishing(home: Path) -> FileLock:
     """Held by the one process that writes to a report's folder. It lies beside it: the folder itself is for people."""
-    return FileLock(home.with_name(f".{home.name}.lock"))
+    lock = home.with_name(f".{home.name}.lock")
+    refuse_what_is_no_lock(lock)
+    return FileLock(lock)
 
 
 def _is_whole(place: Path, entry: Mapping[str, Any]) -> bool:
@@ -109,6 +112,7 @@ def refuse_blocked(home: Path) -> None:
     problem = blocked(home)
     if problem:
         raise BadInputError(f"{problem}; move it, or set report.name.")
+    publishing(home)
 
 
 def holds(home: Path, result: Result) -> bool:

@@ -19,7 +19,8 @@ from pipeline.text.numbers import human_bytes
 ENDING = ".npy"
 FREE_BYTES = 256 * 2**20
 LARGEST_RATIO = 250
-"""An array that is larger than FREE_BYTES may be so many times as large as it is packed: zeros pack 1,000 to one."""
+"""An array that is larger than FREE_BYTES may be so many times as large as it is packed: zeros pack 1,000 to one. The
+same holds of all arrays together that are read of an archive."""
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 CHUNK = 2**22
 
@@ -41,6 +42,7 @@ class ArrayArchive(Mapping[str, NDArray[Any]]):
             raise ValueError(f"it is no .npz archive ({' '.join(str(error).split())[:80]})") from error
         self._entries = {entry.filename.removesuffix(ENDING): entry for entry in entries}
         self.files = list(self._entries)
+        self._read: dict[str, int] = {}
 
     def __enter__(self) -> ArrayArchive:
         return self
@@ -70,6 +72,8 @@ class ArrayArchive(Mapping[str, NDArray[Any]]):
             raise ValueError(f"`{name}` is missing")
         entry = self._entries[name]
         check_packing(name, entry, self._size)
+        self._read[name] = entry.file_size
+        check_size("what is read of it", sum(self._read.values()), self._size)
         try:
             with self._archive.open(entry) as stream:
                 return _read(name, stream, entry.file_size)
@@ -89,9 +93,14 @@ def check_packing(name: str, entry: zipfile.ZipInfo, size: int) -> None:
         raise ValueError(f"`{name}` is packed in a way that numpy does not")
     if not 0 <= packed <= size or (entry.compress_type == zipfile.ZIP_STORED and packed != unpacked):
         raise ValueError(f"`{name}` is damaged: its size is not what the archive says")
+    check_size(f"`{name}`", unpacked, packed)
+
+
+def check_size(what: str, unpacked: int, packed: int) -> None:
+    """Refuse with a ValueError what would be far larger than it is packed."""
     if unpacked > max(FREE_BYTES, LARGEST_RATIO * packed):
         raise ValueError(
-            f"`{name}` would be {human_bytes(unpacked)} from {human_bytes(packed)}, which is hardly an array of "
+            f"{what} would be {human_bytes(unpacked)} from {human_bytes(packed)}, which is hardly an array of "
             "anything; if it is one, save it without compression, with numpy.savez"
         )
 

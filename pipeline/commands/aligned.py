@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from pipeline.text.given_names import one_line
+
 
 def aligned(cells: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
     """Columns of equal width, with text to the left; all but the first to the right if `right`.
@@ -24,6 +26,7 @@ def aligned(cells: Sequence[Sequence[str]], *, right: bool = False) -> list[str]
 
 def named(number: int, name: str) -> str:
     """ "12 (dog)", or "12" where no class is known."""
+    name = one_line(name)
     return f"{number} ({name})" if name else str(number)
 
 
@@ -44,6 +47,10 @@ def called(label: str, part: str, number: int, name: str = "", article: str = ""
     >>> called("dog", "train", 12, article="this "), called("", "target", 3, "bmi"), called("", "train", 3, noun="item")
     ('this dog (train 12)', 'bmi (target 3)', 'item 3')
     """
+    label, name = (
+        one_line(label),
+        one_line(name),
+    )  # A line break in a class's name would begin a line that looks like ours.
     if name:
         return f"{name} ({f'{label}, ' if label else ''}{part} {number})"
     if label:

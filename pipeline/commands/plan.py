@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from datamodels_inf.methods import METHODS
-from datamodels_inf.planning import detectable_effect, plan
+from datamodels_inf.planning import MOST_MODELS, detectable_effect, plan
 from datamodels_inf.row_blocks import first_rows, held_out_split
 from datamodels_inf.row_planning import WAYS, models_to_train, rows_by_method
 from pipeline.commands.aligned import aligned
@@ -93,6 +93,8 @@ def _needed(question: Question, effect: float) -> Iterator[str]:
 
 def _found(question: Question, n_models: int, n_train: int) -> Iterator[str]:
     """The smallest effects that the models find."""
+    if n_models > MOST_MODELS:
+        raise BadInputError(f"--models must be at most {MOST_MODELS:,}.")
     fit_rows, held_out_rows = _split(question, n_models, n_train)
     tested = dict.fromkeys(METHODS, held_out_rows), rows_by_method("progressive", n_models, n_train)
     held_out, progressive = (detectable_effect(rows, **question.settings) for rows in tested)

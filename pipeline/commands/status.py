@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from pipeline.commands.whole_store import refuse_no_store
 from pipeline.errors import BadInputError
 from pipeline.published import unpublished
 from pipeline.run import Pipeline, describe
@@ -17,6 +18,7 @@ from pipeline.text.numbers import counted, human_bytes
 
 def status_lines(pipeline: Pipeline) -> Iterator[str]:
     """One line per stage of this configuration, then the other results in the store, and unfinished work."""
+    refuse_no_store(pipeline.store.root)
     yield f"store {pipeline.store.root}"
     keys: set[str] = set()
     outlook = _Outlook(pipeline)

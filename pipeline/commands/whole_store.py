@@ -5,7 +5,6 @@ Results of all configurations, rows of mirrors, unfinished steps, CIFAR-10, and 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from pipeline.store.hashing import part_digest
 from pipeline.store.manifests import MANIFEST, read_fitting
 from pipeline.store.unfinished_steps import fits_checksum, read_step
 from pipeline.store.unfinished_works import unfinished_works
+from pipeline.text.json_file import read_json
 from pipeline.text.numbers import counted, human_bytes
 
 KEY = re.compile("[0-9a-f]{16}")
@@ -51,8 +51,12 @@ class Check:
 
 def verified_lines(pipeline: Pipeline) -> Iterator[str]:
     """A line for each file that is damaged, or one that all are as they were written."""
-    checks = list({check.name or id(check): check for check in _checks(pipeline)}.values())
-    problems = _made(checks, pipeline.quiet, pipeline.threads or available_cores())
+    refuse_no_store(pipeline.store.root)
+    checks, threads = _different_checks(pipeline), pipeline.threads or available_cores()
+    problems = _made(checks, pipeline.quiet, threads)
+    if problems:  # A run beside this may have finished or replaced some meanwhile: as they are now.
+        wrong = {check.path for check, _ in problems}
+        problems = _made([check for check in _different_checks(pipeline) if check.path in wrong], True, threads)
     yield from sorted({f"{check.path}: {words}" for check, words in problems})
     files, n_bytes = len({check.path for check in checks}), sum(check.n_bytes for check in checks)
     if problems:
@@ -62,6 +66,12 @@ def verified_lines(pipeline: Pipeline) -> Iterator[str]:
             "fetches again what it needs of them."
         )
     yield f"{counted(files, 'file')}, {human_bytes(n_bytes)}: all as they were written"
+
+
+def refuse_no_store(root: Path) -> None:
+    """Of what is no folder nothing can be said; where nothing is yet, nothing is wrong."""
+    if root.exists() and not root.is_dir():
+        raise BadInputError(f"--store {root} is no folder; name the store.")
 
 
 def _made(checks: Sequence[Check], quiet: bool, threads: int) -> list[tuple[Check, str]]:
@@ -81,6 +91,10 @@ def _made(checks: Sequence[Check], quiet: bool, threads: int) -> list[tuple[Chec
 
         in_threads(make, sorted(checks, key=lambda check: -check.n_bytes), threads)
     return found
+
+
+def _different_checks(pipeline: Pipeline) -> list[Check]:
+    return list({check.name or id(check): check for check in _checks(pipeline)}.values())
 
 
 def _checks(pipeline: Pipeline) -> Iterator[Check]:
@@ -150,7 +164,7 @@ def _of_work(folder: Path) -> Iterator[Check]:
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.name.startswith(PART) or path.suffix == ".sha256":
             continue
-        size, copy = path.stat().st_size, COPY.fullmatch(path.name)
+        size, copy = _size(path), COPY.fullmatch(path.name)
         if copy is not None:
             yield Check(path, size, _of_copy(path, copy[1]))
         elif path.suffix == ".npz":
@@ -189,8 +203,8 @@ def _of_images(folder: Path) -> Iterator[Check]:
     if not path.is_file():
         return
     try:
-        digest = str(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["file_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+        digest = str(read_json(path.with_suffix(".json"))["file_sha256"])
+    except (BadInputError, KeyError, TypeError):
         yield _wrong(path.with_suffix(".json"))
         return
     yield _whole(path, {"bytes": path.stat().st_size, "sha256": digest})
@@ -239,4 +253,12 @@ def _wrong(path: Path) -> Check:
 
 def _right(path: Path) -> Check:
     """One that has been."""
-    return Check(path, path.stat().st_size, lambda advance: "")
+    return Check(path, _size(path), lambda advance: "")
+
+
+def _size(path: Path) -> int:
+    """0 of what a run has just removed."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

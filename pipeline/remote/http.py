@@ -41,6 +41,7 @@ class HttpObject:
         self._pace = pace
         self._size = size
         self._session = requests.Session()
+        self._session.hooks["response"].append(_without_body)
         self._version: Version | None = None
 
     @property
@@ -137,6 +138,13 @@ class HttpObject:
             self._version = version
         elif version.differs(self._version):
             raise ChangedError(self._name)
+
+
+def _without_body(response: requests.Response, *_: object, **__: object) -> None:
+    """Of an answer that leads elsewhere, requests would read and unpack the body, of any length, for nobody."""
+    if response.is_redirect:
+        response.raw.close()
+        response.raw = None
 
 
 def _refusal(url: str, code: int) -> str:

@@ -50,9 +50,9 @@ class Journal:
         self._rewrite()
 
     def _read(self) -> None:
-        if not self.file.exists():
+        if not self.file.exists() and not self.file.is_symlink():
             return
-        if not self.file.is_file():
+        if not self.file.is_file() or self.file.is_symlink():  # What a link leads to may be anybody's.
             if self._mend:
                 put_aside(self.file)
             self.problem = "it is no file; rows are fetched again"

@@ -112,7 +112,7 @@ class Mirror:
     def _open(self) -> None:
         """The file, made if it is not there, with the header and the size that it must have, whatever happened to it:
         the rows, which have checksums, are read by them."""
-        if self.file.exists() and not self.file.is_file():
+        if self._is_in_the_way():
             put_aside(self.file)
         if not self.file.exists():
             if self.done:
@@ -121,10 +121,21 @@ class Mirror:
             self._create()
         if self.file.stat().st_size != self._size:
             os.truncate(self.file, self._size)
-        with self.file.open("r+b") as file:
-            if file.read(len(self._header)) != self._header:
-                file.seek(0)
+        if not self._is_as_made():
+            with self.file.open("r+b") as file:
                 file.write(self._header)
+
+    def _is_in_the_way(self) -> bool:
+        """Whether it is no file, or a link to one that is not just as we make it, which may be anybody's: a mirror that
+        was moved to a larger disk is."""
+        if self.file.is_symlink():
+            return not (self.file.is_file() and self._is_as_made())
+        return self.file.exists() and not self.file.is_file()
+
+    def _is_as_made(self) -> bool:
+        """Whether it has the size and the header that it must have."""
+        with self.file.open("rb") as file:
+            return self.file.stat().st_size == self._size and file.read(len(self._header)) == self._header
 
     @property
     def _size(self) -> int:
@@ -191,7 +202,7 @@ def read_note(path: Path) -> dict[str, Any] | None:
     try:
         found = unsealed(json.loads(path.read_bytes()))
         types = {"name": str, "kind": str, "size": int, "etag": str, "shape": list}
-        fits = all(type(found[name]) is kind for name, kind in types.items())
+        fits = found.keys() == types.keys() and all(type(found[name]) is kind for name, kind in types.items())
         if fits and found["shape"] and all(type(n) is int and n >= 0 for n in found["shape"]):
             return found
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -18,6 +18,7 @@ from pipeline.report.rows import COLUMNS, Row
 from pipeline.report.sections import SECTIONS_SHARE, File, shown_sections
 from pipeline.report.work import Progress, silent
 from pipeline.store.files import whole_file
+from pipeline.text.given_names import printable
 
 __all__ = ["COLUMNS", "Content", "DatamodelQuality", "Group", "Images", "Row", "write_report"]
 
@@ -49,7 +50,7 @@ def _fitting_page(content: Content, progress: Progress) -> tuple[Sequence[File],
         page = Page.of(content, limits, progress)
         shown = shown_sections(page)
         beside = [file for one in shown for file in one.section.files(page)]
-        text = html_of(page, shown, beside)
+        text = printable(html_of(page, shown, beside))
         progress("page", 1.0 - METHODS_SHARE - SECTIONS_SHARE)
         size = len(text.encode())
         if size <= PAGE_BYTES or (page.limits.panels == 0 and page.limits.rows == 0):

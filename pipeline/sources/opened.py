@@ -121,6 +121,7 @@ def copy_rows(config: Config, opened: Opened, out: Path, quiet: bool) -> Downloa
     masks, outcomes = opened.masks, opened.outcomes
     dtype = np.result_type(outcomes.dtype, np.float32) if divided.grouped else outcomes.dtype
     empty: list[int] = []
+    largest = np.zeros(opened.n_targets)
     with (
         _new(out / "masks.npy", np.dtype(np.uint8), (len(kept), (opened.n_train + 7) // 8)) as masks_out,
         _new(out / "margins.npy", dtype, (len(kept), opened.n_targets)) as margins_out,
@@ -134,8 +135,10 @@ def copy_rows(config: Config, opened: Opened, out: Path, quiet: bool) -> Downloa
             masks_out.write(bits.tobytes())
             means = groups.averaged(some, outcomes.values(groups.rows(some))).astype(dtype, copy=False)
             margins_out.write(np.ascontiguousarray(means).tobytes())
+            largest = np.maximum(largest, np.abs(means).max(axis=0, initial=0.0))
             advance(len(some))
     refuse_empty(opened.name, empty)
+    outcomes.refuse_tiny(largest)
     return DownloadSummary(
         n_models=len(kept),
         n_train=opened.n_train,

@@ -14,6 +14,8 @@ from pipeline.sources.mask_rows import CHUNK_ROWS
 
 LARGEST = 1e38
 """What fits into 32 bits; sums of fourth powers of such numbers fit into 64."""
+SMALLEST = 1e-38
+"""The same below: fourth powers of less would be 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,15 @@ class OutcomeRows:
             raise BadInputError(
                 f"{self.name} holds {values[row, column]:g} in row {rows[row]}, column {column}; outcomes beyond "
                 f"{LARGEST:g} cannot be summed: divide them all by a power of ten."
+            )
+
+    def refuse_tiny(self, largest: NDArray[Any]) -> None:
+        """Of each target the largest size of an outcome: where all are tiny, nothing would be found without a word."""
+        tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST) & (self.dtype == np.float64))
+        if len(tiny):
+            raise BadInputError(
+                f"{self.name} holds nothing larger than {largest[tiny[0]]:g} in column {some_of(tiny)}; outcomes that "
+                f"are all below {SMALLEST:g} cannot be summed: multiply them all by a power of ten."
             )
 
     def missing_rows(self) -> NDArray[np.bool_]:

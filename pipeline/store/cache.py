@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock
 
 from pipeline.store.disk import telling_of_the_disk
-from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, put_aside, remove_parts
+from pipeline.store.files import PROVISIONAL, durable_folder, flush, flush_tree, put_aside, remove_parts, whole_file
 from pipeline.store.hashing import Hashing
 from pipeline.store.locks import held
 from pipeline.store.manifests import MANIFEST, Spec, read_fitting, read_manifest, versions, write_manifest
@@ -173,8 +173,8 @@ class Store:
         with held(lock, waiting):
             try:
                 told = f"process {os.getpid()} ({shareable(' '.join(sys.argv[1:]))[:80]})"
-                with suppress(OSError):  # A courtesy to those who wait.
-                    holder.write_text(told, encoding="utf-8")
+                with suppress(OSError), whole_file(holder, durable=False) as temporary:  # A courtesy to those who wait.
+                    temporary.write_text(told, encoding="utf-8")
                 self._clear_up(keep, say)
                 yield
             finally:
@@ -233,7 +233,7 @@ def _outside_damage(folder: Path, summary: Mapping[str, Any], hashing: Hashing) 
 
 def _make_way(folder: Path) -> None:
     """For the same result, made again: what was there is damaged, or not wanted."""
-    if folder.exists() and not folder.is_dir():
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):  # What a link leads to is left as it is.
         put_aside(folder)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -64,7 +64,7 @@ def put_aside(path: Path) -> Path:
     """Give what stands where a file or folder of ours belongs another name, for whoever put it there."""
     numbers = range(1, 10_000)
     places = (path.with_name(f"{path.name}.aside-{number}") for number in numbers)
-    free = next(place for place in places if not place.exists())
+    free = next(place for place in places if not (place.exists() or place.is_symlink()))
     return path.rename(free)
 
 

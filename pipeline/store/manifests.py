@@ -80,6 +80,8 @@ def write_manifest(
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """A manifest as it was written, of a recipe whose key it has, with files inside its folder; or None."""
+    if not path.is_file():  # A pipe would be waited for.
+        return None
     try:
         text = path.read_text(encoding="utf-8")
         manifest: dict[str, Any] = json.loads(text)

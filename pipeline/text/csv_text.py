@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import numpy as np
 
+from pipeline.text.given_names import OBEYED
+
 if TYPE_CHECKING:
     from _csv import Writer
 
-FORMULA = ("=", "+", "-", "@")
-"""How texts begin that a spreadsheet would run."""
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""How texts begin that a spreadsheet would run; the wide forms are the same to one."""
 Cell: TypeAlias = str | int | float | bool | tuple[int, ...] | None
 
 
@@ -34,7 +35,7 @@ def cell(value: Cell) -> str:
     """`plain`, and of a text nothing that a spreadsheet would run or a terminal obey.
 
     A text that begins as a formula does, with = + - or @, has an apostrophe before it, unless it is a number; control
-    characters are left out.
+    characters are left out, and so are those that turn the text around them.
 
     >>> cell("=1+1"), cell("-0.5"), cell(-0.5), cell("a\\tb")
     ("'=1+1", '-0.5', '-0.5', 'a b')
@@ -42,7 +43,7 @@ def cell(value: Cell) -> str:
     text = plain(value)
     if not isinstance(value, str):
         return text
-    text = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    text = OBEYED.sub(" ", text.replace("\n", " ").replace("\t", " "))
     return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ MOST_LISTED = 20
 UNNAMED = "outcome"
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that turn the direction of the text around them."""
+OBEYED = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{''.join(sorted(TURNING))}]")
+"""These, control characters but for line breaks and tabs, and halves of surrogates."""
 
 
 def one_line(text: str, longest: int = LONGEST_NAME) -> str:
@@ -39,12 +42,7 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[31mb\\tc")
     'a�[31mb\\tc'
     """
-    return text if text.isprintable() else "".join(c if c in "\n\t" or not _is_control(c) else "\ufffd" for c in text)
-
-
-def _is_control(character: str) -> bool:
-    """Control characters, halves of surrogates, and those that turn the direction of a text."""
-    return unicodedata.category(character) in ("Cc", "Cs") or character in TURNING
+    return OBEYED.sub("\ufffd", text)
 
 
 def outcome_name(text: str) -> str:

@@ -77,4 +77,7 @@ def _plain(name: str) -> str:
 def _is_secret(name: str, value: str) -> bool:
     if name in _UNSURE:
         return len(value) >= 16 and not re.search(r"[./]|%2f", value, re.IGNORECASE)
-    return name in _SECRET_NAMES or name.startswith(_SECRET_STARTS) or name.endswith(_SECRET)
+    if name in _SECRET_NAMES or name.startswith(_SECRET_STARTS) or name.endswith(_SECRET):
+        return True
+    inner = unquote(value)  # An address as a value has its own.
+    return inner != value and without_secrets(inner) != inner

@@ -25,7 +25,7 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.progress import progress_bar
 from pipeline.store.files import durable_folder, remove_parts, whole_file
-from pipeline.store.locks import held
+from pipeline.store.locks import held, refuse_what_is_no_lock
 from pipeline.store.unfinished_steps import Arrays, read_step, save_step
 from pipeline.text.json_file import read_json
 from pipeline.text.sealed_json import sealed, unsealed
@@ -45,6 +45,8 @@ CLAIM = "claim"
 """The folder of a lock of its own: whose parts these are."""
 
 
+OWN = re.compile(r"job\.json|(images|features|labels)\.(npz|sha256)|subsets\.(json|sha256)|\.part-.*|[0-9a-f]{16}-.*")
+"""Files beside the batches."""
 SHARD_FOLDER = re.compile(r"shard-\d+-of-(\d+)", re.ASCII)
 
 
@@ -95,6 +97,7 @@ class Parts:
 
     def _lock(self, folder: Path) -> FileLock:
         durable_folder(folder)
+        refuse_what_is_no_lock(folder / LOCK)
         return FileLock(folder / LOCK)
 
     @contextmanager
@@ -152,8 +155,11 @@ class Parts:
         return "of" in found and found["of"].tobytes() == self._tag(start)
 
     def _clear(self) -> None:
+        """What all models of the other job needed; batches there are none, and what is not ours stays."""
+        if self.folder.is_symlink():
+            raise BadInputError(f"{self.folder} is a link to a folder of another job; delete it.")
         for path in self.folder.iterdir():
-            if path.is_file() and path.name != LOCK:
+            if path.is_file() and OWN.fullmatch(path.name):
                 path.unlink()
 
     def outcomes(self, start: int, complain: Callable[[str], object] = lambda damage: None) -> NDArray[Any] | None:

@@ -110,3 +110,18 @@ def test_too_few_models_detect_no_effect_at_all():
 def test_bad_input(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("given", ({"alpha": 5e-324}, {"noise": 5e-324}, {"noise": 1e308}, {"proportion": 5e-324}))
+def test_what_floating_point_has_no_answer_for_is_refused(given):
+    (name,) = given
+    settings = {"alpha": 1e-4, "power": 0.8} | given
+    with pytest.raises(ValueError, match=f"`{name}` must"):
+        plan(effect=0.3, **settings)
+    with pytest.raises(ValueError, match=f"`{name}` must"):
+        detectable_effect(100, **settings)
+
+
+def test_more_models_than_anybody_waits_for_are_refused():
+    with pytest.raises(ValueError, match="`n` must be at most 100,000,000"):
+        detectable_effect(10**12, alpha=1e-4, power=0.8)

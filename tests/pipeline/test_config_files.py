@@ -94,3 +94,13 @@ def test_with_labels_the_design_is_the_papers(unlabelled, tmp_path):
 def test_what_is_wrong_with_a_folder_is_not_said_by_its_configuration(unlabelled, tmp_path):
     (tmp_path / "own" / "subsets.json").write_text("[[1, 2]]")
     assert load_config(unlabelled, []).test.design == "paper"
+
+
+@pytest.mark.parametrize("length", range(0, 420, 7))
+def test_a_long_address_is_cut_after_its_secrets_are_hidden(length):
+    """Of what is cut, nobody can tell which value the end is of."""
+    address = f"https://host/{'p' * length}/a.npy?part=1&X-Amz-Security-Token={'s3cr3t' * 90}&X-Amz-Signature=s3cr3t"
+    for override in (f"masks_url={address}", f"source.kind={address}"):
+        with pytest.raises(BadInputError) as caught:
+            load_config("digits", [override])
+        assert "s3cr3t" not in str(caught.value)

@@ -79,6 +79,7 @@ BAD = {
     "useless weights": ((weights_are(torch.ones(24, 8) * 9, torch.ones(8)),), LOAD, "against"),
     "margins of no target": ((margins_are(np.ones((300, 0))),), (), "must hold floats of shape (300"),
     "masks of no image": ((masks_are(np.ones((300, 0), bool)),), (), "must hold bool"),
+    "margins that are all tiny": ((margins_are(np.ones((300, 8)) * 1e-100),), (), "multiply them all by a power"),
     "margins that cannot be summed": ((margins_are(np.ones((300, 8)) * 1e200),), (), "cannot be summed"),
     "a header of half a text": ((header_is("''" + "'"),), (), "is not a whole .npy array"),
     "a header that is indented": ((header_is("  {'descr':\n 1"),), (), "is not a whole .npy array"),

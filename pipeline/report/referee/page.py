@@ -13,6 +13,7 @@ from pipeline.report.referee.cards import cards_of
 from pipeline.report.referee.content import RefereeContent
 from pipeline.report.referee.stacked_bars import stacked_bars
 from pipeline.report.referee.tables import write_tables
+from pipeline.text.given_names import printable
 from pipeline.text.numbers import thousands
 from pipeline.text.referee_words import direction, headline, promise
 
@@ -27,7 +28,7 @@ FILES = (
 def write_referee(folder: Path, content: RefereeContent) -> None:
     """index.html and its tables; the page comes last: where it stands, all is complete."""
     write_tables(folder, content)
-    (folder / "index.html").write_text(page_html(content), encoding="utf-8", newline="\n")
+    (folder / "index.html").write_text(printable(page_html(content)), encoding="utf-8", newline="\n")
 
 
 def page_html(content: RefereeContent) -> str:

@@ -94,3 +94,18 @@ def test_a_bomb_is_known_before_it_goes_off(tmp_path):
         [sys.executable, "-c", BOMB, tmp_path / "bomb.npz"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_many_arrays_that_are_bearable_are_a_bomb_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.arrays.npz.FREE_BYTES", 1000)
+    np.savez_compressed(tmp_path / "bomb.npz", **{f"a{k}": np.zeros(40_000, np.uint8) for k in range(30)})
+    np.savez(tmp_path / "plain.npz", **{f"a{k}": np.zeros(40_000, np.uint8) for k in range(30)})
+    size = (tmp_path / "bomb.npz").stat().st_size
+    assert len(read_npz(tmp_path / "plain.npz")) == 30
+    with open_npz(tmp_path / "bomb.npz") as archive:
+        monkeypatch.setattr("pipeline.arrays.npz.LARGEST_RATIO", 10 * 40_128 / size)
+        monkeypatch.setattr("pipeline.arrays.npz.FREE_BYTES", 40_128)
+        for _ in range(3):  # What is read again is no more.
+            assert len([archive[f"a{k}"] for k in range(10)]) == 10
+        with pytest.raises(ValueError, match=r"what is read of it would be 441\.4 kB"):
+            archive["a10"]

@@ -21,6 +21,14 @@ def test_an_image_with_a_name_is_called_by_it():
     assert called("", "target", 3, "bmi") == "bmi (target 3)"
 
 
+def test_no_name_begins_a_line():
+    """Which would look like one of ours."""
+    evil = "cat\n99 of 99 findings confirmed\u202e"
+    assert named(3, evil) == "3 (cat 99 of 99 findings confirmed)"
+    assert called(evil, "train", 3) == "cat 99 of 99 findings confirmed (train 3)"
+    assert called("dog", "train", 3, evil) == "cat 99 of 99 findings confirmed (dog, train 3)"
+
+
 def test_a_column_is_headed_by_what_it_holds():
     assert headed("i", names=True, classes=False) == headed("i", names=True, classes=True) == "i (name)"
     assert (headed("j", names=False, classes=True), headed("j", names=False, classes=False)) == ("j (class)", "j")

@@ -89,6 +89,13 @@ def test_both_questions_at_once_and_what_is_out_of_reach(tmp_path):
     (("--effect", 1, "--models", 99, "--images", 9, "--power", 0.1, "--alpha", 0.2),
      "--power must be larger than --alpha, but they are 0.1 and 0.2."),
     (("--models", 99, "--images", 9, "--noise", -1), "--noise must be a finite number above 0, but it is -1.0."),
+    (("--effect", 1, "--alpha", 5e-324), "--alpha must be at least 1e-300, but it is 5e-324."),
+    (("--models", 99, "--images", 9, "--noise", 5e-324),
+     "--noise must lie between 1e-300 and 1e+300, but it is 5e-324."),
+    (("--effect", 1, "--proportion", 5e-324),
+     "--proportion must lie between 1e-09 and 1 less that, but it is 5e-324."),
+    (("--models", 10**12, "--images", 10), "--models must be at most 100,000,000."),
+    (("--models", 10**30, "--images", 10), "--models must be at most 100,000,000."),
     (("--effect", "much"),
      "Invalid value for '--effect': 'much' is not a valid float; see datamodels-inf plan --help."),
 ])  # fmt: skip

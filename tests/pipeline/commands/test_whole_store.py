@@ -11,7 +11,7 @@ from command_here import call, ok
 from real_command import SMALL
 from released_fixtures import bucket, no_long_pauses, source
 
-from pipeline.store.unfinished_steps import note_checksum, save_step
+from pipeline.store.unfinished_steps import note_checksum, read_step, save_step
 
 __all__ = ["bucket", "no_long_pauses", "source"]
 
@@ -27,7 +27,7 @@ def flip(path, place=-1):
 def damaged(folder, *arguments):
     done = call(folder, "status", "--verify", *arguments)
     assert done.returncode == 1
-    assert re.search(r"\d+ of \d+ files (is|are) not as written", done.stderr)
+    assert re.search(r"\d+ of \d+ files? (is|are) not as written", done.stderr)
     return done.stdout.splitlines()
 
 
@@ -36,6 +36,38 @@ def test_a_whole_store_is_said_to_be_so(small_run):
     assert re.fullmatch(r"\d+ files, [\d.]+ [kM]B: all as they were written", line)
     assert "0 files, 0 B: all" in ok(small_run, "status", "--verify", "--store", "elsewhere")
     assert not (small_run / "elsewhere").exists()
+
+
+def test_what_a_run_beside_it_finishes_meanwhile_is_no_damage(tmp_path, monkeypatch):
+    work = tmp_path / "data" / "fit" / f".work-{'0' * 16}-{'1' * 8}"
+    work.parent.mkdir(parents=True)
+    save_step(work / "00000.npz", {"a": np.zeros(3)})
+    save_step(work / "00001.npz", {"a": np.zeros(3)})
+
+    def read_as_the_run_ends(path, complain):
+        shutil.rmtree(work, ignore_errors=True)
+        return read_step(path, complain)
+
+    monkeypatch.setattr("pipeline.commands.whole_store.read_step", read_as_the_run_ends)
+    assert "all as they were written" in ok(tmp_path, "status", "--verify")
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    for words in (("status",), ("status", "--verify")):
+        done = call(tmp_path, *words, "--store", "notes.txt")
+        assert (done.returncode, done.stderr) == (
+            2,
+            "datamodels-inf: --store notes.txt is no folder; name the store.\n",
+        )
+
+
+@pytest.mark.parametrize("record", ("[" * 100_000, "9" * 5000, "[]", "{"))
+def test_whatever_the_record_of_the_images_holds_is_damage(tmp_path, record):
+    (tmp_path / "data" / "images").mkdir(parents=True)
+    (tmp_path / "data" / "images" / "cifar10.npz").write_bytes(b"x")
+    (tmp_path / "data" / "images" / "cifar10.json").write_text(record)
+    assert damaged(tmp_path) == ["data/images/cifar10.json: is damaged"]
 
 
 def test_all_that_is_damaged_is_named_also_of_other_configurations_and_reports(small_run):

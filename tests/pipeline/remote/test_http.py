@@ -1,5 +1,8 @@
 """Plain HTTP: ranges, servers without them, and those that are not believed."""
 
+import tracemalloc
+import zlib
+
 import pytest
 from ranged_download import CONTENT, failing, fetched, need_of, range_of
 from servers import http_server
@@ -7,6 +10,7 @@ from servers import http_server
 import pipeline.remote.fetch as fetching
 import pipeline.remote.objects as objects
 from pipeline.remote.fetch import fetch_missing
+from pipeline.remote.http import HttpObject
 from pipeline.remote.objects import RemoteError
 
 
@@ -59,3 +63,24 @@ def test_a_server_that_sends_other_bytes_or_too_many_is_not_believed(tmp_path, m
             need = need_of(f"{url}/m.npy", tmp_path / how.__name__)
             with pytest.raises(RemoteError, match=part):
                 fetch_missing(need, lambda n: None)
+
+
+def test_the_body_of_an_answer_that_leads_elsewhere_is_not_unpacked():
+    """Half a megabyte that is half a gigabyte."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join([*(packer.compress(bytes(10**6)) for _ in range(500)), packer.flush()])
+
+    def fault(handler, request, content):
+        if handler.path != "/m.npy":
+            return False
+        handler.answer(request, 302, bomb, {"Location": "/there.npy", "Content-Encoding": "gzip"})
+        return True
+
+    with http_server({"/there.npy": CONTENT}, fault=fault) as (url, log):
+        tracemalloc.start()
+        try:
+            assert HttpObject(f"{url}/m.npy").identify().size == len(CONTENT)
+            assert tracemalloc.get_traced_memory()[1] < 10**7
+        finally:
+            tracemalloc.stop()
+        assert [request.path for request in log.requests] == ["/m.npy", "/there.npy"]

@@ -175,6 +175,40 @@ def test_a_damaged_description_is_named_and_all_rows_are_forgotten(filled, harm)
     assert (again.complaints, again.missing([(0, 10)])) == ([], [(0, 10)])
 
 
+def test_every_flipped_bit_of_the_description_is_damage_or_nothing(filled):
+    """In the name of the checksum, too: it must not look as if an earlier version had written it."""
+    note, rows = filled / "object.json", (filled / "rows.jsonl").read_bytes()
+    whole = note.read_bytes()
+    for place in range(len(whole)):
+        note.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        (filled / "rows.jsonl").write_bytes(rows)
+        opened(filled.parent)
+        assert note.read_bytes() == whole, place
+
+
+@pytest.mark.parametrize("name", ("array.npy", "rows.jsonl"))
+@pytest.mark.parametrize("content", (b"", b"precious" * 99))
+def test_nothing_is_written_through_a_link(filled, tmp_path, name, content):
+    other = tmp_path / "precious"
+    other.write_bytes(content)
+    (filled / name).unlink()
+    (filled / name).symlink_to(other)
+    mirror = opened(filled.parent)
+    assert mirror.missing([(0, 10)]) == [(0, 10)]
+    mirror.write(0, 10, [bytes([1]) * 80])
+    assert other.read_bytes() == content
+    again = opened(filled.parent)
+    assert (again.missing([(0, 10)]), again.drop_damaged([(0, 10)])) == ([], [])
+
+
+def test_an_array_that_was_moved_to_a_larger_disk_is_used_there(filled, tmp_path):
+    (filled / "array.npy").rename(tmp_path / "moved.npy")
+    (filled / "array.npy").symlink_to(tmp_path / "moved.npy")
+    mirror = opened(filled.parent)
+    assert (mirror.missing([(0, 10)]), mirror.drop_damaged([(0, 10)])) == ([], [])
+    assert mirror.file.is_symlink()
+
+
 def test_a_flipped_digit_of_the_description_is_damage_and_not_another_version(filled):
     note = filled / "object.json"
     text = note.read_text()

@@ -6,6 +6,7 @@ import pytest
 from report_content import make_content, make_images, make_rows
 
 from pipeline.report import write_report
+from pipeline.text.given_names import OBEYED
 
 
 def test_two_thousand_findings_in_time_and_size(report):
@@ -39,3 +40,9 @@ def test_a_folder_that_holds_something_is_refused(tmp_path):
     (tmp_path / "old").write_text("x")
     with pytest.raises(ValueError, match="`folder` must be an existing empty folder"):
         write_report(tmp_path, make_content([]))
+
+
+def test_no_name_turns_the_text_of_the_page_around(report):
+    folder, page = report(make_rows(3, 1), title="a\u202eb\x1b[2J\x9bc")
+    assert page.text.count("a\ufffdb\ufffd[2J\ufffdc")
+    assert not OBEYED.search((folder / "index.html").read_text(encoding="utf-8"))

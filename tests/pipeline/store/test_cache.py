@@ -157,6 +157,29 @@ def test_a_file_in_the_place_of_a_result_blocks_nothing(store):
         pass
 
 
+def test_a_link_in_the_place_of_a_result_is_made_again_and_what_it_leads_to_stays(store, tmp_path):
+    """A result that was moved to a larger disk, and then damaged."""
+    store.make(SPEC, {}, write)
+    store.folder(SPEC).rename(tmp_path / "elsewhere")
+    store.folder(SPEC).symlink_to(tmp_path / "elsewhere")
+    assert store.look_up(SPEC, {})[0] is not None
+    (tmp_path / "elsewhere" / "a.txt").write_text("hallo")
+    assert store.look_up(SPEC, {})[0] is None
+    store.make(SPEC, {}, write)
+    assert store.look_up(SPEC, {})[0] is not None
+    assert not store.folder(SPEC).is_symlink()
+    assert (tmp_path / "elsewhere" / "a.txt").read_text() == "hallo"
+
+
+def test_nothing_is_written_through_the_note_of_who_holds_the_store(store, tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    store.root.mkdir()
+    (store.root / ".lock-holder").symlink_to(tmp_path / "precious")
+    with store.locked(pytest.fail):
+        assert (store.root / ".lock-holder").read_text().startswith("process ")
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
 def test_reasons_are_not_taken_from_results_in_folders_of_others(store):
     store.make(SPEC, {}, write)
     store.folder(SPEC).rename(store.folder(SPEC).with_name("0" * 16))

@@ -5,6 +5,7 @@ import threading
 import pytest
 from filelock import FileLock
 
+from pipeline.errors import BadInputError
 from pipeline.store.locks import held
 
 
@@ -38,3 +39,16 @@ def test_it_is_let_go_where_the_work_fails(tmp_path):
     with pytest.raises(KeyboardInterrupt), held(lock, lambda: None):
         raise KeyboardInterrupt
     assert not lock.is_locked
+
+
+@pytest.mark.parametrize("kind", ("link", "folder"))
+def test_what_is_no_lock_is_named_and_stays_as_it_is(tmp_path, kind):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    if kind == "link":
+        (tmp_path / "lock").symlink_to(precious)
+    else:
+        (tmp_path / "lock").mkdir()
+    with pytest.raises(BadInputError, match=f"lock is a {kind} where a lock of datamodels-inf belongs; move it"):
+        held(FileLock(tmp_path / "lock"), pytest.fail).__enter__()
+    assert precious.read_text() == "mine"

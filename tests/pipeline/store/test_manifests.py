@@ -1,6 +1,7 @@
 """Manifests: what they say must be of their own key, and of their own folder."""
 
 import json
+import os
 
 import pytest
 
@@ -41,6 +42,13 @@ def test_not_a_byte_may_be_missing(path):
     for length in (len(content) - 1, len(content) - 2, len(content) // 2, 0):
         path.write_bytes(content[:length])
         assert read_manifest(path) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_is_none_and_is_not_waited_for(path):
+    path.unlink()
+    os.mkfifo(path)
+    assert read_manifest(path) is None
 
 
 def test_one_in_the_folder_of_another_does_not_fit(path):

@@ -34,6 +34,7 @@ def test_a_file_and_its_lines_are_the_same_text(tmp_path):
 @pytest.mark.parametrize(("value", "text"), [
     ("=HYPERLINK(1)", "'=HYPERLINK(1)"), ("+1+1", "'+1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("-1+cmd|'/c calc'!A0", None),
     ("\t=1+1", "' =1+1"), ("\r\n=1", "'  =1"), (" =1", "' =1"), ("a\x1b[2Jb\nc", "a [2Jb c"),
+    ("\u202e=1", "' =1"), ("a\u2066b", "a b"), ("＝1+1", "'＝1+1"), ("＠x", "'＠x"),
     ("-0.5", "-0.5"), (-0.5, "-0.5"), ((1, 2), "1 2"), (None, ""), ("dog-1", "dog-1"), ("'", "'"),
 ])  # fmt: skip
 def test_no_text_is_a_formula(tmp_path, value, text):

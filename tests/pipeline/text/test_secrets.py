@@ -21,6 +21,8 @@ ADDRESSES = {
     "CloudFront": f"https://b/a?Policy=abc&Key-Pair-Id={SECRET}&Signature={SECRET}",
     "plain words": f"https://b/a?x=1&token={SECRET}&access_token={SECRET}&api_key={SECRET}&password={SECRET}&auth={SECRET}",
     "escaped name": f"https://b/a?X%2DAmz%2DSignature={SECRET}",
+    "an address as a value": f"https://b/a?url=https%3A%2F%2Fb%2Fa%3FX-Amz-Signature%3D{SECRET}",
+    "a login in a value": f"https://b/a?to=https%3A%2F%2Fme%3A{SECRET}%40host%2Fa",
     "key of an API": f"https://b/a?alt=media&key={SECRET}",
     "fragment": f"https://b/a#access_token={SECRET}",
     "semicolons": f"https://b/a?x=1;token={SECRET};y=2",

@@ -208,3 +208,18 @@ def test_whoever_has_to_wait_for_another_command_says_so(parts):
 def _worked(parts, said):
     with parts.work(say=said.append):
         said.append("at work")
+
+
+def test_what_is_not_ours_stays_when_the_folder_is_taken_for_another_job(parts):
+    (parts.folder / "thesis.tex").write_text("precious")
+    with Parts(parts.out, OTHER).claimed():
+        assert (parts.folder / "thesis.tex").read_text() == "precious"
+
+
+def test_a_link_to_parts_of_another_job_is_left_alone(parts, tmp_path):
+    there = tmp_path / "mine"
+    parts.folder.rename(there)
+    (there / "images.npz").write_text("precious")
+    parts.folder.symlink_to(there)
+    assert "is a link to a folder of another job" in refusal(Parts(parts.out, OTHER).claimed().__enter__)
+    assert (there / "images.npz").read_text() == "precious"
