@@ -298,8 +298,8 @@ class Robustness(Section):
     def _one_question(self) -> Robustness:
         if sum(map(bool, (self.top, self.findings, self.pair))) > 1:
             raise ValueError("only one of robustness.top, robustness.findings and robustness.pair may be given")
-        if self.pair and len(self.pair) != 2:
-            raise ValueError("robustness.pair must be two images")
+        if self.pair and (len(self.pair) != 2 or len(set(self.pair)) != 2):
+            raise ValueError("robustness.pair must be two different images")
         if self.embeddings is not None and self.metric != "features":
             raise ValueError("robustness.embeddings is for robustness.metric 'features'")
         if self.split and self.pair:

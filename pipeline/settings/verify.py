@@ -44,8 +44,8 @@ class Verify(Section):
     def _one_question(self) -> Verify:
         if sum(map(bool, (self.top, self.findings, self.pair))) > 1:
             raise ValueError("only one of verify.top, verify.findings and verify.pair may be given")
-        if self.pair and (len(self.pair) != 2 or self.target is None):
-            raise ValueError("verify.pair must be two images, with verify.target")
+        if self.pair and (len(self.pair) != 2 or len(set(self.pair)) != 2 or self.target is None):
+            raise ValueError("verify.pair must be two different images, with verify.target")
         if self.target is not None and not self.pair:
             raise ValueError("verify.target is for verify.pair")
         return self

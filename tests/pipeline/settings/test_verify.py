@@ -27,8 +27,9 @@ def test_images_are_numbers_or_names():
 @pytest.mark.parametrize(("settings", "part"), [
     (("top=3", "findings=[2]"), "only one of verify.top, verify.findings and verify.pair"),
     (("top=3", "pair=[1, 2]", "target=0"), "only one of verify.top, verify.findings and verify.pair"),
-    (("pair=[1, 2]",), "verify.pair must be two images, with verify.target"),
-    (("pair=[1, 2, 3]", "target=0"), "verify.pair must be two images, with verify.target"),
+    (("pair=[1, 2]",), "verify.pair must be two different images, with verify.target"),
+    (("pair=[1, 2, 3]", "target=0"), "verify.pair must be two different images, with verify.target"),
+    (("pair=[12, 12]", "target=0"), "verify.pair must be two different images, with verify.target"),
     (("target=0",), "verify.target is for verify.pair"),
     (("top=-1",), "verify.top = -1"),
     (("findings=[0]",), "verify.findings.0 = 0"),
