@@ -19,13 +19,14 @@ from pipeline.errors import WorkStoppedError
 from pipeline.places.base import Advance, Maker, U, Work
 from pipeline.store.unfinished_steps import Arrays
 
-IN_FLIGHT = 3
-"""Units per process that are under way or wait: enough to keep it busy, few enough to hold in memory."""
-
 
 @dataclass(frozen=True)
 class Processes:
-    """At most `count` of them, for as long as `done` is read."""
+    """At most `count` of them, for as long as `done` is read.
+
+    Each makes one unit at a time. Before one that is done is handed on to be saved, the next is begun in its place: no
+    process waits for a disk, and a kill costs at most the units that are being made and the one that is being saved.
+    """
 
     count: int
     remote: bool = False
@@ -33,24 +34,22 @@ class Processes:
     def done(self, work: Work[U], units: Iterable[U], advance: Advance) -> Iterator[tuple[U, Arrays]]:
         """Whoever stops early ends the processes at once."""
         left = iter(units)
-        first = list(islice(left, IN_FLIGHT * self.count))
+        first = list(islice(left, self.count))
         if not first:
             return
         # Spawned, since torch's threads do not survive a fork; each process opens the work once.
         others = set(active_children())
-        pool = ProcessPoolExecutor(
-            min(self.count, len(first)), get_context("spawn"), initializer=_start, initargs=(work,)
-        )
+        pool = ProcessPoolExecutor(len(first), get_context("spawn"), initializer=_start, initargs=(work,))
+        under_way: dict[Future[Arrays], U] = {}
         try:
             with _interrupts_ignored():  # Processes inherit it: a Ctrl-C is the parent's to answer.
                 under_way = {pool.submit(_make, unit): unit for unit in first}
             while under_way:
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                # Those that failed come last: what is finished is not lost.
-                finished = [(under_way.pop(future), future) for future in sorted(done, key=_failed)]
-                if not any(map(_failed, done)):  # Else nothing more is begun; a pool that is broken would refuse it.
-                    under_way |= {pool.submit(_make, unit): unit for unit in islice(left, len(done))}
-                for unit, future in finished:
+                more = not any(map(_failed, done))  # Else nothing is begun; a pool that is broken would refuse it.
+                for future in sorted(done, key=_failed):  # Those that failed come last: what is finished is not lost.
+                    unit = under_way.pop(future)
+                    under_way |= {pool.submit(_make, after): after for after in islice(left, int(more))}
                     arrays = future.result()
                     advance(work.size(unit))
                     yield unit, arrays
@@ -65,7 +64,8 @@ class Processes:
                 process.terminate()
             raise
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Nothing is left to wait for at the end, but a thread of the pool, which Python would trip over as it ends.
+            pool.shutdown(wait=not under_way, cancel_futures=True)
 
     def visible(self, path: Path, folder: Path) -> Path:
         """The path itself: processes of this machine see all files."""

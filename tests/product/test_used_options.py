@@ -9,7 +9,7 @@ import pytest
 from command_here import call
 
 from pipeline import cli
-from pipeline.commands import findings, plan, referee, verify
+from pipeline.commands import findings, plan, referee, robustness, verify
 from pipeline.commands.definitions import COMMANDS, shared
 from pipeline.run import needed_by
 from pipeline.sources.imports import base as imports
@@ -28,7 +28,7 @@ GIVEN_ON = {
     "train": Train.model_fields,
 }
 """Where the rest of a command's options go, if it is not `pipeline_of`."""
-TAKEN_OUT = {"verify": verify.QUESTION, "referee": referee.QUESTION}
+TAKEN_OUT = {"verify": verify.QUESTION, "referee": referee.QUESTION, "robustness": robustness.QUESTION}
 """Options that become settings before that."""
 
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from small_cifar10 import wait_for
 from threadpoolctl import threadpool_info
 
 from pipeline.errors import BadInputError, WorkStoppedError
-from pipeline.places.processes import IN_FLIGHT, Processes
+from pipeline.places.processes import Processes
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,17 @@ def test_few_units_are_under_way_and_none_outlives_its_reader():
     results = done(1, endless())
     for _ in range(8):
         taken.append(next(results)[0])
-        assert len(asked) <= len(taken) + 2 * IN_FLIGHT  # Some are finished and not yet taken, others in their place.
+        assert len(asked) == len(taken) + 1  # The one that is taken, and one in its place.
     results.close()
     assert len(set(taken)) == 8
     wait_for(lambda: not multiprocessing.active_children())
+
+
+def test_at_the_end_no_thread_of_theirs_is_left():
+    """Python would wake it up as it ends, by a pipe that it may just have closed."""
+    before = set(threading.enumerate())
+    assert len(list(done(2, range(5)))) == 5
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_reader_who_stops_waits_for_no_unit():

@@ -7,7 +7,7 @@ from real_command import call
 @pytest.mark.parametrize(("arguments", "part"), [
     (("sizes",), "'sizes' is not one of"),
     (("--reps", "0"), "Invalid value for '--reps': 0 is not in the range"),
-    (("--reps", "many"), "'many' is not a valid integer"),
+    (("--reps", "many"), "'many' is not a whole number"),
     (("--seed", "-1"), "Invalid value for '--seed'"),
     (("--bogus",), "No such option"),
 ])  # fmt: skip
