@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,9 +52,7 @@ def copy_files(run: Run, files: Files) -> DownloadSummary:
 
 def open_files(files: Files) -> Opened:
     """Memory maps of whole and fitting files, checked but for the values of their rows."""
-    for path, digest in files.digests.items():
-        if path.is_file() and file_digest(path) != digest:
-            raise BadInputError(f"{path} is damaged: its checksum is not that of its manifest; get the set again.")
+    check_digests(files, file_digest)
     masks = _masks(files)
     margins = _unpacked(files.margins) if files.margins.suffix == ".npz" else open_array(files.margins)
     _check_margins(files, margins, masks.n_models)
@@ -69,6 +67,17 @@ def open_files(files: Files) -> Opened:
         str(files.masks), masks, outcomes, finished, left_out,
         images=files.images, numbered=files.numbered, weights=files.weights,
     )  # fmt: skip
+
+
+def check_digests(files: Files, digest_of: Callable[[Path], str]) -> None:
+    """Refuse files that are not those of their manifest: one of them may be damaged, or the manifest another set's."""
+    for path, digest in files.digests.items():
+        if path.is_file() and digest_of(path) != digest:
+            manifest = path.parent / "manifest.json"
+            raise BadInputError(
+                f"{path} is damaged: its checksum is not that of its manifest, {manifest} (or that is of another set); "
+                "get the set again."
+            )
 
 
 def read_completed(path: Path, n_models: int) -> NDArray[np.bool_]:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import BadInputError
-from pipeline.sources.array_files import Files, open_files
+from pipeline.sources.array_files import Files, check_digests, open_files
 from pipeline.sources.base import Arrived, content_of_images, contents
 from pipeline.sources.cifar10_images import NumberedImages
 from pipeline.sources.opened import Opened, copy_opened
-from pipeline.text.json_file import read_json
-from pipeline.text.sealed_json import unsealed
+from pipeline.store.identity import identity
+from pipeline.text.sealed_json import read_sealed
 from pipeline.training.inputs import FEATURE_FILE, Features
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MULTIPLES = "margins.npz"
 def trained_files(folder: Path, images: Path | None) -> Files:
     """The files of such a folder, which has a manifest.json; `images` are taken instead of its own."""
     try:
-        manifest = unsealed(read_json(folder / "manifest.json"))
+        manifest = read_sealed(folder / "manifest.json")
         known = manifest["format"] == FORMAT
         job, digests = dict(manifest["job"]), dict(manifest["sha256"])
         n_train, step = int(job["n_train"]), _step(job.get("margin_step"))
@@ -76,6 +76,7 @@ def content_of_files(files: Files) -> dict[str, Any]:
     if files.numbered is not None:
         parts["features"] = files.numbered.features
     found = contents(parts.items())
+    check_digests(files, identity)  # Each time: fresh models are trained as the manifest says, whatever is cached.
     if files.numbered is not None:  # The manifest says what they must be, so only the content of a copy can matter.
         found["content of images"] = content_of_images(files.numbered.copy) or "CIFAR-10"
     if files.margin_step is not None:

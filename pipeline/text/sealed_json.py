@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from pipeline.text.json_file import read_json
 
 NAME = "checksum"
 
@@ -27,3 +30,12 @@ def unsealed(found: Any) -> dict[str, Any]:
     if not isinstance(found, dict) or (NAME in found and found[NAME] != checksum_of(found)):
         raise ValueError("its checksum is another one")
     return {name: value for name, value in found.items() if name != NAME}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """`unsealed` of a file that ends with a line break, which no checksum is of: not a byte of it may be missing."""
+    found = read_json(path)
+    content = unsealed(found)
+    if NAME in found and not path.read_bytes().endswith(b"}\n"):
+        raise ValueError("its end is missing")
+    return content

@@ -35,8 +35,7 @@ from pipeline.places.base import Place, Work
 from pipeline.sources.trained import FORMAT, MULTIPLES
 from pipeline.store.disk import telling_of_the_disk
 from pipeline.store.files import file_digest, make_folder, remove_parts, save_array, save_arrays, whole_file
-from pipeline.text.json_file import read_json
-from pipeline.text.sealed_json import sealed, unsealed
+from pipeline.text.sealed_json import read_sealed, sealed
 from pipeline.training.any_job import AnyJob
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.job import Job
@@ -137,7 +136,7 @@ def kept_margins(job: AnyJob, margins: NDArray[np.float32]) -> NDArray[Any]:
 
 def _check_files(out: Path) -> None:
     try:
-        digests = dict(unsealed(read_json(out / MANIFEST))["sha256"])
+        digests = dict(read_sealed(out / MANIFEST)["sha256"])
     except (BadInputError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{out / MANIFEST} is damaged; delete {out} and make the set again.") from error
     for name, digest in digests.items():

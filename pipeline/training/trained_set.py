@@ -14,8 +14,7 @@ from pipeline.errors import BadInputError
 from pipeline.places.base import Place, Work
 from pipeline.sources import SOURCES
 from pipeline.store.files import file_digest
-from pipeline.text.json_file import read_json
-from pipeline.text.sealed_json import unsealed
+from pipeline.text.sealed_json import read_sealed
 from pipeline.training.any_job import AnyJob, job_of_json
 from pipeline.training.function_job import FunctionJob
 from pipeline.training.function_work import RETRIES, FunctionTraining, check_function
@@ -47,7 +46,7 @@ class TrainedSet:
                 "datamodels-inf train, so that nobody here knows how."
             )
         try:
-            manifest = unsealed(read_json(folder / "manifest.json"))
+            manifest = read_sealed(folder / "manifest.json")
             job, digests = job_of_json(manifest["job"]), manifest["sha256"]
             if isinstance(job, FunctionJob):
                 retries = config.train.retries

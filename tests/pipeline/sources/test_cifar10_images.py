@@ -129,7 +129,7 @@ def test_a_set_of_other_images_than_its_numbers_say_has_grey_tiles_for_good(made
     manifest = made / "set" / "manifest.json"
     content = json.loads(manifest.read_text())
     content["job"]["images_sha256"] = "0" * 64
-    manifest.write_text(json.dumps(sealed(content)))
+    manifest.write_text(json.dumps(sealed(content)) + "\n")
     ok(made, "images", "--path", small.folder)
     output = ok(made, "download", *settings("set", wanted))
     assert output.count("without images, with grey tiles") == 1

@@ -53,6 +53,20 @@ def test_one_changed_byte_is_noticed(folder, name):
         open_files(trained_files(folder, None))
 
 
+def _without_images(folder):
+    return replace(trained_files(folder, None), images=None)
+
+
+def test_a_manifest_of_another_set_is_noticed_before_anything_is_read(folder):
+    """What is cached of this set would be taken on, and fresh models trained as the other one says."""
+    assert content_of_files(_without_images(folder))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    digests = {**manifest["sha256"], "margins.npy": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "sha256": digests}))
+    with pytest.raises(BadInputError, match=r"margins\.npy is damaged: .*manifest\.json \(or that is of"):
+        content_of_files(_without_images(folder))
+
+
 def test_bits_of_another_number_of_images_are_refused(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "job": {"n_train": 17}}))

@@ -81,11 +81,11 @@ def test_what_is_not_as_the_manifest_says_is_refused(made, tmp_path):
     manifest = json.loads((made / "manifest.json").read_text())
     for change in ({"proportion": 0.1}, {"n_train": 18}, {"n_train": 30}, {"law": "bernoulli", "proportion": 0.01}):
         (tmp_path / "set" / "manifest.json").write_text(
-            json.dumps(sealed(manifest | {"job": manifest["job"] | change}))
+            json.dumps(sealed(manifest | {"job": manifest["job"] | change})) + "\n"
         )
         assert "does not hold masks as its manifest says they were drawn" in refusal(of_folder, tmp_path / "set")
     (tmp_path / "set" / "manifest.json").write_text(
-        json.dumps(sealed(manifest | {"job": manifest["job"] | {"n_targets": 3}}))
+        json.dumps(sealed(manifest | {"job": manifest["job"] | {"n_targets": 3}})) + "\n"
     )
     assert "other numbers of images than its manifest" in refusal(inputs_of, of_folder(tmp_path / "set"))
     (tmp_path / "set" / "masks.npy").write_bytes(b"no array")
@@ -99,7 +99,9 @@ def test_a_set_with_features_shows_models_these(made, tmp_path):
     digests = {"features.npz": file_digest(tmp_path / "features.npz")}
     job = replace(job, n_train=len(FEATURES.train), n_targets=len(FEATURES.targets))
     np.save(tmp_path / "masks.npy", np.packbits(np.arange(job.n_train)[None] < round(job.n_train / 2), axis=1))
-    (tmp_path / "manifest.json").write_text(json.dumps(sealed(manifest | {"job": job.as_json(), "sha256": digests})))
+    (tmp_path / "manifest.json").write_text(
+        json.dumps(sealed(manifest | {"job": job.as_json(), "sha256": digests})) + "\n"
+    )
     found = of_folder(tmp_path)
     assert found.job == job
     gone = replace(found, inputs_file=tmp_path / "gone" / "features.npz")
@@ -132,7 +134,7 @@ def test_a_source_that_was_not_trained_here_is_refused(tmp_path):
 @pytest.mark.parametrize("change", ({"job": {"n_train": 3}}, {"job": None}), ids=("other keys", "nothing"))
 def test_a_manifest_that_does_not_say_how_is_refused(made, tmp_path, change):
     manifest = json.loads((made / "manifest.json").read_text())
-    (tmp_path / "manifest.json").write_text(json.dumps(sealed(manifest | change)))
+    (tmp_path / "manifest.json").write_text(json.dumps(sealed(manifest | change)) + "\n")
     assert "does not say how its models were trained" in refusal(of_folder, tmp_path)
 
 
