@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -17,6 +18,7 @@ from pipeline.help_pages import HelpedGroup
 from pipeline.progress import working
 from pipeline.signals import as_interrupts, came
 from pipeline.store.disk import disk_sentence
+from pipeline.text.own_paths import too_long
 
 
 class _Program(HelpedGroup, PipedGroup):
@@ -90,6 +92,8 @@ def _run() -> None:
     except (click.Abort, KeyboardInterrupt):
         _stop("interrupted; nothing was left half-written.", 130)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _stop(too_long(os.fsdecode(error.filename or "")), 2)
         if isinstance(error, OSError) and (sentence := disk_sentence(error)):
             _stop(sentence, 1)
         if "--verbose" in sys.argv:

@@ -7,9 +7,17 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from pipeline.errors import BadInputError
+from pipeline.text.own_paths import too_long
+
+LONGEST_NAME, LONGEST_PATH = 255, 4095
+"""Bytes. Of what is longer a system does not say that it is not there, but fails."""
+
 
 def expanded(path: Path) -> Path:
     """With the user's home for a leading ~, as the tool itself writes it: a shell does not behind an equals sign."""
+    if len(bytes(path)) > LONGEST_PATH or any(len(part.encode(errors="replace")) > LONGEST_NAME for part in path.parts):
+        raise BadInputError(too_long(str(path)))
     return Path.home() / Path(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
 

@@ -77,3 +77,12 @@ def _patterns(home: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The home that a quoted path begins with, if the quotes are needed, and any other."""
     quoted = re.compile(rf"(?<!\S)'{re.escape(home)}/(?=[^'\n]*(?:[^\w@%+=:,./'\n-][^'\n]*'|'\"))")
     return quoted, re.compile(rf"(?<![\w.~-])(?<!(?<!/)/){re.escape(home)}(?![\w-]|\.\w)")
+
+
+def too_long(path: str) -> str:
+    """What is wrong with a name that no file can have.
+
+    >>> too_long("a" * 300)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… is too long for the name of a file or folder; give a shorter one.'
+    """
+    return f"{path[:40]}… is too long for the name of a file or folder; give a shorter one."

@@ -115,3 +115,27 @@ def test_bad_input_is_one_sentence_exit_code_two_and_nothing_overwritten(tmp_pat
     assert (home / "index.html").read_text() == "older"
     assert not (tmp_path / "pwned").exists()
     assert not list(tmp_path.glob("data/*/.tmp-*"))
+
+
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    (
+        ("run", "--config", LONG),
+        ("run", "--store", LONG),
+        ("run", "--reports", LONG),
+        ("run", "--set", f"fit.file={LONG}"),
+        ("run", "--set", f"referee.scores=[mine={LONG}]"),
+        ("run", "--set", "source.kind=files", "--set", f"source.folder=b/{LONG}/c"),
+        ("init", LONG),
+        ("merge", LONG, "shard"),
+        ("images", "--path", f"{LONG}/" * 15),
+    ),
+)
+def test_a_name_that_no_file_can_have_is_one_sentence(tmp_path, words):
+    """A system does not say that such a file is not there, but fails."""
+    done = call(tmp_path, *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "Traceback" not in done.stderr
