@@ -16,7 +16,8 @@ LONGEST_NAME, LONGEST_PATH = 255, 4095
 
 def expanded(path: Path) -> Path:
     """With the user's home for a leading ~, as the tool itself writes it: a shell does not behind an equals sign."""
-    if len(bytes(path)) > LONGEST_PATH or any(len(part.encode(errors="replace")) > LONGEST_NAME for part in path.parts):
+    whole, *parts = (len(text.encode(errors="replace")) for text in (str(path), *path.parts))
+    if whole > LONGEST_PATH or max(parts, default=0) > LONGEST_NAME:
         raise BadInputError(too_long(str(path)))
     return Path.home() / Path(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
