@@ -122,7 +122,7 @@ def _read_archive(path: Path, md5: str, npm_sha256: str) -> tuple[Layout, Files]
         try:
             with tarfile.open(fileobj=handle, mode="r:gz") as archive:
                 return layout, _read_members(archive, path, layout)
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+        except (tarfile.TarError, EOFError, OverflowError, ValueError, zlib.error) as error:
             raise BadInputError(f"{path} is damaged or not a .tar.gz archive; {REMEDY}.") from error
 
 

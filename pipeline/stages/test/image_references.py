@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from datamodels_inf.internal.checks import some_of
 from pipeline.images.image_set import Labels
 from pipeline.images.item_names import ItemNames
-from pipeline.text.given_names import listed
+from pipeline.text.given_names import listed, one_line
 
 # The name of a class may hold spaces: it goes as far as the first colon that is followed by a number.
 _ONE = re.compile(r"\s*(?:(\d+)|([^\s:].*?):(\d+))(?=\s|$)")
@@ -112,18 +112,17 @@ class ImageFinder:
 
     def _by_number(self, number: int) -> int:
         if number >= self.count:
-            raise ValueError(f"there is no {self.what} {number}: they go from 0 to {self.count - 1}")
+            raise ValueError(f"there is no {self.what} {one_line(str(number))}: they go from 0 to {self.count - 1}")
         return number
 
     def _by_class(self, match: re.Match[str]) -> int:
         name, position = match[2], int(match[3])
+        asked = one_line(f"{name}:{position}")
         if self.labels is None:
-            raise ValueError(
-                f"{name}:{position} names a class, but the source has no labels (source.images or source.labels)"
-            )
+            raise ValueError(f"{asked} names a class, but the source has no labels (source.images or source.labels)")
         if name not in self.class_names:
             raise ValueError(f"{name[:60]!r} is no class of this data; there are {listed(self.class_names)}")
         members = np.flatnonzero(self.labels == self.class_names.index(name))
         if position >= len(members):
-            raise ValueError(f"class {name} has {len(members):,} {self.what}s, so there is no {name}:{position}")
+            raise ValueError(f"class {name} has {len(members):,} {self.what}s, so there is no {asked}")
         return int(members[position])

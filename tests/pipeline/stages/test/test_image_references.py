@@ -33,6 +33,8 @@ def test_images_by_number_and_by_class_and_position(text, numbers):
     ("1,2", "is not an image"),
     ("20", "there is no training image 20: they go from 0 to 19"),
     ("99999999999999999999999", "there is no training image"),
+    ("9" * 3000, "there is no training image 9{59}…: they go from 0 to 19"),
+    (f"dog:{'9' * 3000}", "class dog has 5 training images, so there is no dog:9{55}…"),
     ("yak:0", "'yak' is no class of this data; there are cat, dog"),
     ("dog:5", "class dog has 5 training images, so there is no dog:5"),
 ])  # fmt: skip
